@@ -1,10 +1,10 @@
 """Images of a PDF, made to hold nothing but the pixels that they show.
 
 The rules:
-- An image keeps the keys listed here. Its data is cut to what decoding needs, its pixels stay exactly as they are.
+- An image keeps the keys listed here. Its data is decoded and encoded anew as it was.
 - An image is rendered by itself, and that put in its stead, if its dictionary may hide something (masks over what is
-  not even, decoding that maps colours to one, palettes with a colour twice, named colours), or if its data cannot be
-  cut (CCITT, JBIG2, damaged).
+  not even, decoding that maps colours to one, palettes with a colour twice, named colours), or if its data is CCITT,
+  JBIG2, JPEG 2000, or damaged.
 """
 
 from __future__ import annotations
@@ -24,22 +24,21 @@ from pikepdf import Array, Dictionary, Name, String
 from PIL import Image
 from PIL.TiffImagePlugin import TiffImageFile
 
-from service.documents.redaction.image_data import NotPlain, cut_data, cut_samples
+from service.documents.redaction.image_data import JPEG, MOST_PIXELS, NotPlain, cut_samples, filters_of, renew_data
 from service.documents.redaction.painting import Pixels
 
 _KEYS = frozenset(
     "/Type /Subtype /Width /Height /ColorSpace /BitsPerComponent /Decode /Interpolate /ImageMask /Mask /SMask /OC"
-    " /Length /Filter /DecodeParms".split()
+    " /SMaskInData /Length /Filter /DecodeParms".split()
 )
-_COMPONENTS = {"/DeviceGray": 1, "/CalGray": 1, "/DeviceRGB": 3, "/CalRGB": 3, "/DeviceCMYK": 4, "/ICCBased": 0,
+_COMPONENTS = {"/DeviceGray": 1, "/CalGray": 1, "/DeviceRGB": 3, "/CalRGB": 3, "/DeviceCMYK": 4,
                "/G": 1, "/RGB": 3, "/CMYK": 4}  # fmt: skip
 UNSEEN = 8
 """Levels, of 255, of opacity or between colours, below which nothing is seen."""
-MOST_PIXELS = 40_000_000
-"""Pixels of an image that is rendered; one with more becomes smaller."""
 _OPAQUE = 255
-_LOSSY = ("/DCTDecode", "/DCT", "/JPXDecode")
-_QUALITY = 92
+_JPEG_2000 = "/JPXDecode"
+_QUALITY, _LOSSLESS = 92, 3
+"""Quality of a JPEG that was another one; the rate below which JPEG 2000 is without loss."""
 _LEVEL = 6
 _HALF = 128
 _ROWS_OF_STRIP, _STRIP_STARTS, _STRIP_SIZES = 278, 273, 279  # tags of a TIFF
@@ -80,10 +79,10 @@ def _is_plain_bits(image: Any) -> bool:
 
 
 def _clean(pdf: pikepdf.Pdf, image: Any) -> None:
-    """Cut an image's data.
+    """Encode an image's data anew.
 
     Raises:
-        NotPlain: it may hide something, or cannot be cut.
+        NotPlain: it may hide something, or must be rendered.
     """
     colours = _plain_colours(image)
     if colours.palette:
@@ -100,8 +99,8 @@ def _clean(pdf: pikepdf.Pdf, image: Any) -> None:
             raise NotPlain
         if _hides(image):
             raise NotPlain
-        cut_data(pdf, mask, 1, own.bits)
-    cut_data(pdf, image, colours.components, colours.bits)
+        renew_data(pdf, mask, 1, own.bits)
+    renew_data(pdf, image, colours.components, colours.bits)
 
 
 def _plain_colours(image: Any) -> _Colours:
@@ -117,9 +116,6 @@ def _plain_colours(image: Any) -> _Colours:
         _check_decode(image, 1)
         return _Colours(1, 1)
     space = image.get("/ColorSpace")
-    if space is None and str(image.get("/Filter")) == "/JPXDecode":
-        _check_decode(image, 0)
-        return _Colours(0, 8)
     bits = int(image.get("/BitsPerComponent", 8))
     family = str(space[0]) if isinstance(space, Array) else str(space)
     if family in ("/Indexed", "/I") and isinstance(space, Array):
@@ -137,7 +133,7 @@ def _components(space: Any) -> int:
     family = str(space[0]) if isinstance(space, Array) else str(space)
     if family not in _COMPONENTS:
         raise NotPlain
-    return _COMPONENTS[family] or int(space[1]["/N"])
+    return _COMPONENTS[family]
 
 
 def _check_decode(image: Any, components: int) -> None:
@@ -155,7 +151,7 @@ def _clean_palette(image: Any, colours: _Colours) -> None:
     """
     space = image["/ColorSpace"]
     components, table = _components(space[1]), space[3]
-    if colours.bits != 8 or str(image.get("/Filter")) in _LOSSY or "/SMask" in image or "/Mask" in image:
+    if colours.bits != 8 or _is_lossy(image) or "/SMask" in image or "/Mask" in image:
         raise NotPlain
     data = cut_samples(bytes(image.read_bytes()), int(image["/Width"]), int(image["/Height"]), 8)
     used = np.flatnonzero(np.bincount(np.frombuffer(data, np.uint8), minlength=256))
@@ -188,7 +184,8 @@ def rendered(image: Any, *, is_gray: bool = False) -> Pixels:
     Args:
         is_gray: on white, uint8 [height, width].
     """
-    wide, high = (max(int(image.get(key, 1)), 1) for key in ("/Width", "/Height"))
+    layers = [image, *(image[key] for key in ("/SMask", "/Mask") if isinstance(image.get(key), pikepdf.Stream))]
+    wide, high = (max(int(each.get(key, 1)) for each in layers) for key in ("/Width", "/Height"))
     scale = min(1.0, (MOST_PIXELS / (wide * high)) ** 0.5)
     wide, high = max(round(wide * scale), 1), max(round(high * scale), 1)
     written = io.BytesIO()
@@ -218,7 +215,7 @@ def rendered(image: Any, *, is_gray: bool = False) -> Pixels:
 
 def put_shown(pdf: pikepdf.Pdf, image: Any, pixels: Pixels) -> None:
     """Make an image these pixels; where they are transparent they have one colour."""
-    alpha, was_lossy = pixels[..., 3], str(image.get("/Filter")) in _LOSSY
+    alpha, lossy = pixels[..., 3], (filters_of(image)[-1], len(image.read_raw_bytes())) if _is_lossy(image) else None
     is_stencil = image.get("/ImageMask") is True
     kept = {key: image[key] for key in ("/OC", "/Interpolate") if key in image}
     for key in set(image.keys()) - {"/Length"}:
@@ -234,7 +231,7 @@ def put_shown(pdf: pikepdf.Pdf, image: Any, pixels: Pixels) -> None:
         seen = colours.reshape(-1, 3) if is_opaque else colours[alpha > 0]
         if len(seen) and (seen.max(axis=0) - seen.min(axis=0) < UNSEEN).all():
             colours[alpha > 0] = np.median(seen, axis=0)
-        _put_colours(image, colours, is_lossy=was_lossy)
+        _put_colours(image, colours, lossy)
         if not is_opaque:
             image["/SMask"] = _mask(pdf, alpha)
     image.update(new_image(alpha.shape[1], alpha.shape[0], **kept))
@@ -247,21 +244,33 @@ def new_image(width: int, height: int, **more: Any) -> Dictionary:
 
 def _mask(pdf: pikepdf.Pdf, alpha: Pixels) -> Any:
     mask = pdf.make_indirect(pikepdf.Stream(pdf, b""))
-    _put_colours(mask, alpha[..., None], is_lossy=False)
+    _put_colours(mask, alpha[..., None], None)
     mask.update(new_image(alpha.shape[1], alpha.shape[0]))
     return mask
 
 
-def _put_colours(image: Any, colours: Pixels, *, is_lossy: bool) -> None:
-    """Give an image uint8 [height, width, 1 or 3] as its data, in as few components and bits as they need."""
+def _is_lossy(image: Any) -> bool:
+    return bool({*JPEG, _JPEG_2000} & {*filters_of(image)[-1:]})
+
+
+def _put_colours(image: Any, colours: Pixels, lossy: tuple[str, int] | None) -> None:
+    """Give an image uint8 [height, width, 1 or 3] as its data, in as few components and bits as they need.
+
+    Args:
+        lossy: the filter and the bytes of the data that was lossy.
+    """
     gray = colours[..., 0]
     is_gray = all(np.array_equal(gray, colours[..., other]) for other in range(1, colours.shape[2]))
     if is_gray and bool(((gray == 0) | (gray == _OPAQUE)).all()):
         _put_bits(image, gray > 0)
-    elif is_lossy:
-        file = io.BytesIO()
-        Image.fromarray(gray if is_gray else colours).save(file, "JPEG", quality=_QUALITY)
-        image.write(file.getvalue(), filter=Name.DCTDecode)
+    elif lossy is not None:
+        file, plain = io.BytesIO(), Image.fromarray(gray if is_gray else colours)
+        if lossy[0] == _JPEG_2000:
+            rate = max(plain.width * plain.height * len(plain.getbands()) / lossy[1], 1)
+            plain.save(file, "JPEG2000", irreversible=rate > _LOSSLESS, quality_layers=[rate])
+        else:
+            plain.save(file, "JPEG", quality=_QUALITY)
+        image.write(file.getvalue(), filter=Name(lossy[0]))
     else:
         data = np.ascontiguousarray(gray if is_gray else colours).tobytes()
         image.write(zlib.compress(data, _LEVEL), filter=Name.FlateDecode)

@@ -87,25 +87,33 @@ def own_resources(pdf: pikepdf.Pdf) -> None:
 
 
 def leaks_in_objects(pdf: pikepdf.Pdf, leaks: Repeats) -> bool:
-    """True if a string, a named destination's key or an unpacked stream of a file holds what must be gone."""
-    binary = _programs(pdf)
-    return any(_leaks_in(thing, leaks, binary, 0) for thing in pdf.objects)
-
-
-def _leaks_in(thing: Any, leaks: Repeats, binary: set[tuple[int, int]], depth: int) -> bool:
-    if isinstance(thing, String):
-        return leaks.are_named_in(str(thing))
-    if not isinstance(thing, (Dictionary, pikepdf.Stream, Array)) or depth > _DEEPEST:
-        return False
-    for value in thing if isinstance(thing, Array) else (value for _, value in thing.items()):
-        if isinstance(value, pikepdf.Object) and not value.is_indirect and _leaks_in(value, leaks, binary, depth + 1):
+    """True if a string or an unpacked stream that a reader may come to holds what must be gone."""
+    programs = {thing[key].objgen for thing in pdf.objects if isinstance(thing, Dictionary) for key in _FONT_PROGRAMS
+                if isinstance(thing.get(key), pikepdf.Stream)}  # fmt: skip
+    pending, seen = [pdf.trailer], set[tuple[int, int]]()
+    while pending:
+        thing = pending.pop()
+        if isinstance(thing, pikepdf.Object) and thing.is_indirect:
+            if thing.objgen in seen:
+                continue
+            seen.add(thing.objgen)
+        if isinstance(thing, String) and leaks.are_named_in(str(thing)):
             return True
-    if not isinstance(thing, pikepdf.Stream) or thing.get("/Subtype") == Name.Image or thing.objgen in binary:
-        return False
+        if isinstance(thing, (Dictionary, pikepdf.Stream)):
+            pending += [value for _, value in thing.items()]
+        elif isinstance(thing, Array):
+            pending += list(thing)
+        is_text = isinstance(thing, pikepdf.Stream) and thing.get("/Subtype") != Name.Image
+        if is_text and thing.objgen not in programs and stands_in(_unpacked(thing), leaks):
+            return True
+    return False
+
+
+def _unpacked(stream: Any) -> bytes:
     try:
-        return stands_in(thing.read_bytes(), leaks)
+        return bytes(stream.read_bytes())
     except pikepdf.PdfError:
-        return stands_in(thing.read_raw_bytes(), leaks)
+        return bytes(stream.read_raw_bytes())
 
 
 def stands_in(data: bytes, leaks: Repeats) -> bool:
@@ -114,19 +122,6 @@ def stands_in(data: bytes, leaks: Repeats) -> bool:
     return any(
         any(map(str.isalpha, text[a:b])) or not _BLANK.search(text, a, b) for a, b in leaks.find(text, as_written=True)
     )
-
-
-def _programs(pdf: pikepdf.Pdf) -> set[tuple[int, int]]:
-    """The streams that are used as font programs and colour profiles, in which their makers' names stand."""
-    used = set()
-    for thing in pdf.objects:
-        if isinstance(thing, Dictionary):
-            used |= {thing[key].objgen for key in _FONT_PROGRAMS if isinstance(thing.get(key), pikepdf.Stream)}
-            found = [value for _, value in thing.items() if isinstance(value, Array)]
-        else:
-            found = [thing] if isinstance(thing, Array) else []
-        used |= {each[1].objgen for each in found if len(each) > 1 and each[0] == Name.ICCBased}
-    return used
 
 
 def _keep_only(dictionary: Any, kept: frozenset[str]) -> list[str]:

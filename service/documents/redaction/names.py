@@ -15,7 +15,6 @@ import pikepdf
 from pikepdf import Array, Dictionary, Name
 
 from service.core.redaction import Repeats
-from service.documents.redaction.colour_profiles import bare_profile, profile_components
 from service.documents.redaction.font_programs import without_names
 
 _FONT_NAMES = ("/BaseFont", "/FontName", "/FontFamily", "/CMapName")
@@ -29,6 +28,7 @@ _STANDARD = re.compile(
 _INKS = frozenset("/All /None /Cyan /Magenta /Yellow /Black".split())
 _DEVICE = {1: Name.DeviceGray, 3: Name.DeviceRGB, 4: Name.DeviceCMYK}
 _CALIBRATED = ("/CalGray", "/CalRGB", "/Lab")
+_PROFILE_SPACE, _D50 = slice(16, 20), (0.9642, 1, 0.8249)
 _CALIBRATION = ("/WhitePoint", "/BlackPoint", "/Gamma", "/Matrix", "/Range")
 _DEEPEST = 60
 
@@ -62,14 +62,14 @@ _WORDS_OF_CMAP = re.compile(rb"%[^\r\n]*|/[^\s/<>\[\]()%]+|\([^)]*\)")
 
 
 def neutral_names(pdf: pikepdf.Pdf, leaks: Repeats) -> None:
-    """Rename in place what says what must go; colour profiles keep their numbers alone, whatever they say."""
-    names, profiles = _Names(leaks), set[tuple[int, int]]()
+    """Rename in place what says what must go; colours of a profile become plain ones, whatever it says."""
+    names = _Names(leaks)
     for thing in list(pdf.objects):
         if isinstance(thing, pikepdf.Stream) and isinstance(thing.get("/Resources"), Dictionary):
             _rename_resources(thing, names)
         for each in containers(thing, 0):
             if isinstance(each, Array):
-                _clean_space(each, names, profiles)
+                _clean_space(each, names)
             else:
                 _drop_keys(each)
                 _clean_font(each, names, leaks)
@@ -185,13 +185,13 @@ def _clean_font(holder: Any, names: _Names, leaks: Repeats) -> None:
                 program.write(plain_program)
 
 
-def _clean_space(array: Any, names: _Names, profiles: set[tuple[int, int]]) -> None:
+def _clean_space(array: Any, names: _Names) -> None:
     if len(array) < 2 or not isinstance(array[0], Name):
         return
     if str(array[0]) in _CALIBRATED and isinstance(array[1], Dictionary):
         array[1] = Dictionary({key: array[1][key] for key in _CALIBRATION if key in array[1]})
     elif array[0] == Name.ICCBased and isinstance(array[1], pikepdf.Stream):
-        _clean_profile(array, profiles)
+        _drop_profile(array)
     elif array[0] == Name.Separation and isinstance(array[1], Name) and str(array[1]) not in _INKS:
         array[1] = Name(names.other(str(array[1])))
     elif array[0] == Name.DeviceN and isinstance(array[1], Array):
@@ -209,22 +209,14 @@ def _plain_attributes(attributes: Any, names: _Names) -> Any:
     return kept
 
 
-def _clean_profile(array: Any, done: set[tuple[int, int]]) -> None:
-    """Take the words out of a profile; one that is none becomes plain colours of so many components."""
-    profile = array[1]
-    components = int(profile.get("/N", 3))
-    if profile.objgen in done:
-        return
+def _drop_profile(array: Any) -> None:
+    """Make colours of a profile plain ones of so many components, or those of CIE Lab."""
     try:
-        data = profile.read_bytes()
+        is_lab = array[1].read_bytes()[_PROFILE_SPACE] == b"Lab "
     except pikepdf.PdfError:
-        data = b""
-    plain = bare_profile(data) if profile_components(data) == components else b""
-    if plain:
-        done.add(profile.objgen)
-        for key in set(profile.keys()) - {"/N", "/Length", "/Filter", "/DecodeParms"}:
-            del profile[key]
-        profile.write(plain)
-    else:
-        del array[1]
-        array[0] = _DEVICE.get(components, Name.DeviceRGB)
+        is_lab = False
+    components = int(array[1].get("/N", 3))
+    del array[1]
+    array[0] = Name.Lab if is_lab else _DEVICE.get(components, Name.DeviceRGB)
+    if is_lab:
+        array.append(Dictionary(WhitePoint=Array(_D50), Range=Array([-128, 127, -128, 127])))

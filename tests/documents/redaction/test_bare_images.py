@@ -13,7 +13,6 @@ import pytest
 from pikepdf import Array, Dictionary, Name, String
 from PIL import Image, ImageDraw
 
-from service.documents.redaction.colour_profiles import bare_profile
 from service.documents.redaction.image_data import cut_samples
 from tests.support.odd_pdfs import new_pdf, saved
 from tests.support.redacted_pdfs import redacted, shown
@@ -205,7 +204,7 @@ CARRIERS: dict[str, Make] = {
 @pytest.mark.parametrize("carrier", CARRIERS)
 def test_nothing_is_left_beside_the_pixels_of(carrier: str) -> None:
     data = page_with(CARRIERS[carrier])
-    made = redacted(data, NAME)
+    made = redacted(data, NAME, allow_unread=True)
     assert not made.pages or {page.method for page in made.pages} == {"rewritten"}
     with pikepdf.open(io.BytesIO(made.data)) as pdf:
         streams = [each for each in pdf.objects if isinstance(each, pikepdf.Stream)]
@@ -226,7 +225,7 @@ def unpacked(stream: Any) -> bytes:
         return b""
 
 
-EXACT: dict[str, tuple[Make, str]] = {
+SAME: dict[str, tuple[Make, str]] = {
     "JPEG": (lambda pdf: image(pdf, jpeg(), Name.DCTDecode), "RGB"),
     "progressive JPEG": (lambda pdf: image(pdf, jpeg(progressive=True), Name.DCTDecode), "RGB"),
     "JPEG of four inks": (lambda pdf: image(pdf, jpeg("CMYK"), Name.DCTDecode, ColorSpace=Name.DeviceCMYK), "CMYK"),
@@ -238,11 +237,72 @@ EXACT: dict[str, tuple[Make, str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", EXACT)
-def test_the_pixels_of_a_seen_photograph_stay_exactly_as_they_are(kind: str) -> None:
-    make, mode = EXACT[kind]
+@pytest.mark.parametrize("kind", SAME)
+def test_the_pixels_of_a_seen_photograph_stay_as_they_are(kind: str) -> None:
+    make, mode = SAME[kind]
     data = page_with(make)
-    assert np.array_equal(decoded(data, mode), decoded(redacted(data, NAME).data, mode))
+    before, after = (
+        decoded(data, mode).astype(int),
+        decoded(redacted(data, NAME, allow_unread=True).data, mode).astype(int),
+    )
+    assert before.shape == after.shape
+    assert np.abs(before - after).mean() < (2 if "JPEG" in kind else 0.001)
+
+
+JUNK = bytes(range(0x80, 0xC0))
+JUNKY: dict[str, Make] = {
+    "a JPEG's scan": lambda pdf: image(pdf, jpeg()[:-2] + JUNK + b"\xff\xd9", Name.DCTDecode),
+    "a tile of JPEG 2000": lambda pdf: jpeg_2000(pdf, lambda data: data[:-2] + JUNK + b"\xff\xd9", bare=True),
+}
+
+
+@pytest.mark.parametrize("carrier", JUNKY)
+def test_no_bytes_are_left_behind_the_packets_of(carrier: str) -> None:
+    data = page_with(JUNKY[carrier])
+    made = redacted(data, NAME, allow_unread=True).data
+    assert JUNK in data
+    assert JUNK not in made
+    assert difference(data, made) < 64
+
+
+def emblem() -> Image.Image:
+    drawn = Image.new("RGBA", (200, 200))
+    ImageDraw.Draw(drawn).ellipse((20, 20, 180, 180), fill=(20, 90, 200, 255))
+    return drawn
+
+
+def emblem_in_jpeg_2000(pdf: pikepdf.Pdf) -> Any:
+    written = io.BytesIO()
+    emblem().save(written, "JPEG2000")
+    made = image(pdf, written.getvalue(), Name.JPXDecode, Width=200, Height=200, SMaskInData=1)
+    del made["/ColorSpace"]
+    return made
+
+
+def mask_finer_than_its_image(pdf: pikepdf.Pdf) -> Any:
+    opacity = emblem().getchannel("A").tobytes()
+    mask = image(pdf, opacity, ColorSpace=Name.DeviceGray, Width=200, Height=200)
+    ramp = np.repeat(np.linspace(0, 255, SIDE).astype(np.uint8), 3 * SIDE)
+    return image(pdf, ramp.tobytes(), SMask=mask)
+
+
+@pytest.mark.parametrize("make", [emblem_in_jpeg_2000, mask_finer_than_its_image])
+def test_a_transparent_image_looks_the_same(make: Make) -> None:
+    data = page_with(make)
+    made = redacted(data, NAME, allow_unread=True).data
+    differs = np.abs(shown(data)[300:].astype(int) - shown(made)[300:]).max(axis=2) > 32
+    assert differs.mean() < 0.003
+
+
+def test_a_picture_that_was_predicted_does_not_grow() -> None:
+    rows = np.add.outer(np.arange(300), np.arange(300)).astype(np.uint8)
+    predictor = Dictionary(Predictor=15, Colors=1, Columns=300)
+    filtered = b"".join(b"\2" + row.tobytes() for row in np.diff(rows, axis=0, prepend=np.zeros((1, 300), np.uint8)))
+    size = {"Width": 300, "Height": 300, "ColorSpace": Name.DeviceGray}
+    data = page_with(lambda pdf: image(pdf, zlib.compress(filtered), Name.FlateDecode, predictor, **size))
+    made = redacted(data, NAME, allow_unread=True).data
+    assert len(made) < 1.5 * len(data)
+    assert difference(data, made) == 0
 
 
 def decoded(data: bytes, mode: str) -> Any:
@@ -251,8 +311,7 @@ def decoded(data: bytes, mode: str) -> Any:
         stream = pdf.pages[0].resources["/XObject"]["/I"]
         if str(stream.get("/Filter")) in ("/DCTDecode", "/JPXDecode"):
             with Image.open(io.BytesIO(stream.read_raw_bytes())) as picture:
-                assert picture.mode == mode
-                return np.array(picture)
+                return np.array(picture.convert(mode))
         return np.frombuffer(stream.read_bytes(), np.uint8)[: SIDE * SIDE * len(Image.new(mode, (1, 1)).getbands())]
 
 
@@ -315,7 +374,7 @@ UNSEEN: dict[str, Make] = {
 @pytest.mark.parametrize("how", UNSEEN)
 def test_writing_in_an_image_goes_that_does_not_show_through(how: str) -> None:
     data = page_with(UNSEEN[how])
-    made = redacted(data, NAME).data
+    made = redacted(data, NAME, allow_unread=True).data
     assert difference(data, made) < 8
     with pikepdf.open(io.BytesIO(made)) as pdf:
         images = [
@@ -332,8 +391,3 @@ def test_samples_are_cut_to_their_rows_and_spare_bits_are_empty() -> None:
     assert cut_samples(b"\xff" * 9, 9, 3, 1) == b"\xff\x80" * 3
     assert cut_samples(b"abcdef", 2, 2, 8) == b"abcd"
     assert cut_samples(b"abc", 2, 2, 8) == b"abc"
-
-
-@pytest.mark.parametrize("data", [b"", b"desc Acme GmbH", b"\0\0\0\x80" + b"acsp".rjust(36) + bytes(200)])
-def test_what_is_no_profile_leaves_nothing(data: bytes) -> None:
-    assert bare_profile(data) == b""

@@ -13,6 +13,7 @@ from fontTools.fontBuilder import FontBuilder
 from fontTools.pens.t2CharStringPen import T2CharStringPen
 from fontTools.pens.ttGlyphPen import TTGlyphPen
 from pikepdf import Array, Dictionary, Name, String
+from PIL import ImageCms
 
 from service.core.redaction import Repeats
 from service.documents.redaction.font_programs import without_names
@@ -158,6 +159,20 @@ def test_what_is_no_profile_becomes_plain_colours() -> None:
     made = redacted(data, NAME)
     assert "acme" not in held(made.data).lower()
     assert np.array_equal(shown(data)[400:], shown(made.data)[400:])
+
+
+@pytest.mark.parametrize(("kind", "colour"), [("sRGB", b"0.9 0.3 0.1"), ("LAB", b"60 40 -30")])
+def test_colours_of_a_profile_look_the_same_without_it(kind: Any, colour: bytes) -> None:
+    pdf = new_pdf(LINE + b"/S cs %s scn 60 400 100 100 re f\n" % colour)
+    told = ImageCms.ImageCmsProfile(ImageCms.createProfile(kind)).tobytes()
+    profile = pikepdf.Stream(
+        pdf, told, N=3, Range=Array([0, 100, -128, 127, -128, 127] if kind == "LAB" else [0, 1] * 3)
+    )
+    pdf.pages[0].obj["/Resources"]["/ColorSpace"] = Dictionary(S=Array([Name.ICCBased, pdf.make_indirect(profile)]))
+    data = saved(pdf)
+    made = redacted(data, NAME).data
+    assert "ICCBased" not in held(made)
+    assert np.abs(shown(data)[400:].astype(int) - shown(made)[400:]).max() < 16
 
 
 MAP = b"begincmap /CMapName /AcmeGmbH-UCS def % of Acme GmbH\n1 beginbfrange <41> <42> <0041> endbfrange endcmap"

@@ -107,3 +107,10 @@ def test_a_stream_is_looked_at_whatever_it_says_it_is(key: str) -> None:
 
 def streams(data: bytes) -> list[Any]:
     return [each for each in pikepdf.open(io.BytesIO(data)).objects if isinstance(each, pikepdf.Stream)]
+
+
+@pytest.mark.parametrize("word", ["Page", "Font", "Type", "Catalog", "ObjStm", "Helvetica"])
+def test_words_that_a_pdf_is_written_with_go_as_any_other(word: str) -> None:
+    made = redacted(saved(new_pdf(b"BT /F1 12 Tf 60 700 Td (See %s here) Tj ET\n" % word.encode())), word)
+    assert [page.method for page in made.pages] == ["rewritten"]
+    assert word not in readings(made.data)["pdftotext"]
