@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pikepdf
 from pikepdf import Dictionary, Name
+from PIL import ImageChops, ImageCms, TiffTags
 
 from service.documents.document import Box
 from service.documents.redaction.geometry import Matrix, Rectangle, around
@@ -24,6 +25,8 @@ _MODES = {"1": "L", "L": "L", "P": "RGB", "RGB": "RGB"}
 _SHOWN_BY = ("/Mask", "/ImageMask", "/Matte")
 """Keys of images whose samples do not say alone what shows; so does a `Decode` that is not the usual one."""
 _MOST_PIXELS = 100_000_000
+_IMPORTED = (ImageChops, ImageCms, TiffTags)
+"""What pikepdf imports only when it unpacks an image, which a parser cannot."""
 
 
 def painted_image(pdf: pikepdf.Pdf, image: Any, matrix: Matrix, boxes: Sequence[Rectangle]) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import os
 import random
 import time
@@ -10,6 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pikepdf
+from pikepdf import Name
+from PIL import Image
+from PIL.ImageCms import ImageCmsProfile, createProfile
 
 from service.api.parsers.frames import FileHeader
 from service.api.parsers.zygote import STEPPED_BACK
@@ -18,9 +23,11 @@ from service.core.tenants import ANONYMOUS
 from service.documents.document import Document
 from service.documents.limits import DocumentLimits
 from service.documents.reader import read_document
+from service.documents.redaction.values import PaintedPage, Redaction
 from tests.support.document_files import column, drawn, pdf, simple_docx, simple_pdf
 from tests.support.drawn_sheets import networks, sheet
 from tests.support.electronic_invoices import Bill, cii, hybrid, ubl
+from tests.support.odd_pdfs import saved
 from tests.support.parsers import PoolSetup, parsers_of, pool_of
 
 HTML_BOXES = b"""<style>.a{display:none} p b{display:flex}</style><p>12<sup>50</sup> EUR<b>x<i>y</i></b>
@@ -150,6 +157,43 @@ async def test_a_file_is_sent_once_to_a_parser_that_recognizes_its_pages_behind_
             assert plain.text == "a text"
         while stepped_back() or not parsers_of(os.getpid()):
             await asyncio.sleep(0.001)
+
+
+def _with_image(image: Image.Image, kind: str, **options: Any) -> bytes:
+    """A PDF of a page of text with an image: as it is in the file, or with a profile of its colours."""
+    written = io.BytesIO()
+    image.save(written, kind, **options)
+    with pikepdf.open(io.BytesIO(simple_pdf("Invoice for Anna Schmidt"))) as pdf:
+        if kind == "PDF":
+            with pikepdf.open(written) as scan:
+                stream = pdf.copy_foreign(next(iter(scan.pages[0].Resources.XObject.as_dict().values())))
+        else:
+            profile = pdf.make_stream(ImageCmsProfile(createProfile("sRGB")).tobytes(), N=3)
+            stream = pdf.make_stream(image.tobytes(), Type=Name.XObject, Subtype=Name.Image, BitsPerComponent=8)
+            stream.Width, stream.Height = image.size
+            stream.ColorSpace = pikepdf.Array([Name.ICCBased, profile])
+        page = pdf.pages[0]
+        name = page.add_resource(stream, Name.XObject)
+        page.contents_add(f"q 200 0 0 50 60 400 cm {name} Do Q".encode())
+        return saved(pdf)
+
+
+async def test_words_in_images_of_any_kind_are_painted_over_in_the_sandbox() -> None:
+    picture = Image.new("RGB", (400, 100), "white")
+    files = {
+        "profile": _with_image(picture, "PNG"),
+        "jpeg": _with_image(picture, "PDF"),
+        "fax": _with_image(picture.convert("1"), "PDF"),
+        "palette": _with_image(picture.quantize(4), "PDF"),
+    }
+    painted = PaintedPage(1, ((100.0, 400.0, 140.0, 420.0),), in_pictures=True)
+    redaction = Redaction((), (), everywhere=False, allow_unread=True, painted=(painted,))
+    async with pool_of(PoolSetup(size=1, seconds=120.0)) as pool:
+        for name, data in files.items():
+            made = await pool.redact(
+                data, None, "a.pdf", redaction, client="a", deadline_seconds=time.monotonic() + 120.0
+            )
+            assert [page.method for page in made.pages] == ["painted"], name
 
 
 async def test_every_format_reads_as_it_does_without_a_sandbox() -> None:
