@@ -179,7 +179,7 @@ def test_a_field_and_its_entity_say_what_their_percentages_mean(page: Page) -> N
     title = str(page.get_attribute(".role.weighty", "title"))
     assert f"As {entity['label']} among the entities: {round(100 * entity['score'])} %" in title
     by_place = [role for role in found["fields"]["roles"].values() if role["reason"] == "context"]
-    assert page.locator('.role .tag >> text="by its place"').count() == len(by_place) > 0
+    assert page.locator('.role .tag >> text="by the words beside it"').count() == len(by_place) > 0
 
 
 INVOICE_AND_NOTE = (

@@ -102,7 +102,7 @@ function inCell(field, currency) {
 /** Tags for a value that stands nowhere on the page, or has not the label of its role. */
 function originOf({ text, source, reason }) {
   if (!text) return [tag(source === "embedded" ? "not on the page" : "computed")];
-  return reason === "context" ? [tag("by its place")] : [];
+  return reason === "context" ? [tag("by the words beside it")] : [];
 }
 
 /** What speaks for and against a value, the other ones, and what the model says of its words. */

@@ -104,7 +104,7 @@ _NUMBER = (
 DURATION = (
     rf"{_NUMBER}(?: ?\(\w{{1,12}}\))?[- ](?:calendar |business |working |full |consecutive )?"
     r"(?:days?|weeks?|months?|years?|tage?n?|wochen?|monate?n?|jahre?n?|jours?|semaines?|mois|ans?|années?|"
-    r"días?|semanas?|mes(?:es)?|años?|giorn[oi]|settiman[ae]|mes[ei]|ann[oi])\b['’]?"
+    r"días?|semanas?|mes(?:es)?|años?|giorn[oi]|settiman[ae]|mes[ei]|ann[oi])\b"
 )
 PERIODS = {
     "term": (
