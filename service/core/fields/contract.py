@@ -68,6 +68,7 @@ _CALLED = tuple(
     )
 )
 """Ways in which a contract calls a party, behind its name; `own`: perhaps by a part of it."""
+_ENDS_AS_ROLE = re.compile(rf"\b(?:{words.ROLES})s?$", re.IGNORECASE)
 _TOGETHER = re.compile(rf"\b(?:{words.TOGETHER})\b", re.IGNORECASE)
 _JOINED = re.compile(rf",?\s(?:and|und|et|y|e|&)\s(?:(?:{words.TITLES})\b\.?\s)?", re.IGNORECASE)
 _FOR = re.compile(rf"\b(?:{words.FOR})\s", re.IGNORECASE)
@@ -268,6 +269,7 @@ def _called(text: str, prose: str, names: Sequence[Mention]) -> Iterator[Party]:
         named = _joined(prose, [each for each in names if start <= each.start and each.end <= match.start()])
         if "own" in match.groupdict():
             if not (named and _is_part(match["own"], named[-1].text)):
+                before = match.end() if named else before
                 continue
         elif not named and (written := _written_name(text, prose, start, match.start())):
             named = [written]
@@ -295,9 +297,10 @@ def _joined(prose: str, names: Sequence[Mention]) -> list[Mention]:
 
 
 def _is_part(called: str, name: str) -> bool:
-    """True if a name has a word of what a party is called, or its initials."""
+    """True if a party is called by a word of its name, its initials, or a role ("General Contractor")."""
     words_of = [word.casefold() for word in re.findall(r"[^\W\d_]+", name)]
-    return called.casefold() == "".join(word[0] for word in words_of) or any(
+    initials = "".join(word[0] for word in words_of)
+    return (_ENDS_AS_ROLE.search(called) is not None or initials.endswith(called.casefold())) or any(
         len(word) > 2 and word.casefold() in words_of for word in re.findall(r"[^\W\d_]+", called)
     )
 

@@ -48,8 +48,12 @@ _ABOUT = re.compile(
 )
 """Words of a contract's heading that say what it is about, or the name at its end."""
 
+_NO_CONTRACT = re.compile(
+    r"(?i:notice|termination of|cancellation of|request|application|receipt|invoice|summary|our|your)\b"
+)
+"""Words before the name of a contract in the heading of a paper that is none."""
 _CONTRACT_LINE = re.compile(
-    r"^(?!(?i:notice|termination of|cancellation of|request|application|receipt|invoice)\b)[A-Z]"
+    rf"^(?!{_NO_CONTRACT.pattern})[A-Z]"
     r"(?:[^\n.:;@?!]|\b(?:No|NO)\.){2,70}\b(?:Agreement|AGREEMENT|Contract|CONTRACT|LEASE|Lease)[ \t]*$",
     re.M,
 )
@@ -124,7 +128,7 @@ def _is_contract(text: str, heading: Heading) -> bool:
     if heading.kind is not PaperKind.CONTRACT or heading.start >= TOP_CHARACTERS:
         return False
     cell = text[heading.start : heading.end]
-    is_about = cell[:1].isupper() and _ABOUT.search(folded(cell)) is not None
+    is_about = _NO_CONTRACT.match(cell) is None and cell[:1].isupper() and _ABOUT.search(folded(cell)) is not None
     return heading.form is HeadingForm.TITLE or (
         heading.form is HeadingForm.EXTENDED and is_about and not is_letter(text)
     )

@@ -125,6 +125,19 @@ def test_a_party_may_be_called_by_a_part_of_its_own_name() -> None:
 
 
 @pytest.mark.parametrize(
+    ("called", "parties"),
+    [
+        ("General Contractor", [("Acme LLC", "General Contractor"), ("Bolt Inc", "Client")]),
+        ("Museum", [("Bolt Inc", "Client")]),
+    ],
+)
+def test_a_name_that_is_called_otherwise_is_no_other_party(called: str, parties: list[tuple[str, str]]) -> None:
+    text = f"between Acme LLC (“{called}”) and Bolt Inc (“Client”)"
+    assert shared(text, ("PARTY", "Acme LLC"), ("PARTY", "Bolt Inc")) == parties
+    assert shared(text.replace("Bolt Inc", "we"), ("PARTY", "Acme LLC")) == parties[:-1]
+
+
+@pytest.mark.parametrize(
     ("called", "names"),
     [
         ('(together the "Sellers")', ["Jo Roth", "Bo Ek"]),

@@ -325,6 +325,8 @@ HIRED = ("JOB_TITLE", "EMPLOYER", "PERSON", "EMAIL")
         ("Dear Ms Finch,\nContract for cleaning\nWe begin in May.\nKind regards\nAcme", None),
         ("Dear Ms Finch,\nYour Office Window Cleaning Agreement\nWe begin in May.\nKind regards\nAcme", None),
         ("AMENDMENT NO. 2 TO MASTER SERVICES AGREEMENT\nof 1 May", "AMENDMENT NO. 2 TO MASTER SERVICES AGREEMENT"),
+        ("Summary of the Lease Agreement\nLandlord: Acme", None),
+        ("Our new lease agreement\nWe signed it in May.", None),
         ("Notice of Termination of Tenancy Agreement\nI hereby terminate", None),
         ("Dear Ms Finch,\nLease of 14 Canal Street\nWe act for Acme.\nYours sincerely\nFinch", None),
         ("Quotation\nfor the Office Window Cleaning Agreement", None),
