@@ -19,6 +19,7 @@ import codecs
 import hashlib
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from fnmatch import fnmatchcase
 from itertools import takewhile
 from pathlib import Path
@@ -78,7 +79,7 @@ class LocalInputs:
                 if os.path.isdir(path):
                     for file in files_below(path):
                         yield Item(os.path.relpath(file, self._base) if self._base else file, *_version(file))
-                elif path.endswith(LINES):
+                elif path.endswith(LINES) and os.path.isfile(path) and self._is_within(path):
                     yield from _items_of_lines(path)
                 else:
                     yield Item(path, *_version(path))
@@ -88,14 +89,24 @@ class LocalInputs:
         if "+" in item.version:
             return _read_line(item, follow=self._follow)
         path = os.path.join(self._base, item.key) if self._base is not None else item.key
-        if not (self._follow or path in self._paths):
-            check_place(path, map(_top, self._paths))
+        self._check_place(path)
         try:
             return Content(os.path.basename(item.key), _read_file(path, item.version))
         except ObjectMissing:
             if self._base is not None and not os.path.isdir(self._base):
                 raise StorageError(f"The folder {self._base} is not there now.") from None
             raise
+
+    def _check_place(self, path: str) -> None:
+        if not (self._follow or path in self._paths):
+            check_place(path, map(_top, self._paths))
+
+    def _is_within(self, path: str) -> bool:
+        """True for JSON lines that may be read; others stand for their lines: who reads them finds out why."""
+        with suppress(UnreadableFile):
+            self._check_place(path)
+            return True
+        return False
 
 
 def _top(given: str) -> str:

@@ -274,6 +274,17 @@ def test_a_line_s_path_out_of_its_folder_is_not_read(job: Path) -> None:
     assert [getattr(followed[f"lines.jsonl#{name}"], "data", None) for name in names] == [b"secret"] * 5
 
 
+def test_json_lines_behind_a_link_out_or_in_a_pipe_are_not_read(folder: Path) -> None:
+    (folder / "outside.jsonl").write_text('{"id": "a", "text": "secret"}')
+    (folder / "in/link.jsonl").symlink_to(folder / "outside.jsonl")
+    (folder / "in/zero.jsonl").symlink_to("/dev/zero")
+    os.mkfifo(folder / "in/pipe.jsonl")
+    found = _read(local_inputs(["in/*.jsonl"]))
+    assert found == dict.fromkeys(("in/link.jsonl", "in/pipe.jsonl", "in/zero.jsonl"), UnreadableFile.code)
+    followed = _read(local_inputs(["in/link.jsonl"]))
+    assert followed == {"in/link.jsonl#a": Content("a", "secret")}
+
+
 def test_a_link_that_the_command_line_names_is_read(job: Path) -> None:
     assert _read(local_inputs(["in/link.txt"])) == {"in/link.txt": Content("link.txt", b"secret")}
     assert Content("link.txt", b"secret") in _read(local_inputs(["in/link.txt", "in"])).values()
