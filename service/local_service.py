@@ -157,8 +157,8 @@ class LocalService:
         settings = read_settings(runtime_dir=folder, **self._settings)
         self._deadline_seconds = settings.deadline_ms / 1000
         self._silence_seconds = settings.engine_silence_seconds
-        chosen = {name.upper(): value for name, value in self._settings.items()}
-        self._environment = child_environment(folder, LOG_LEVEL="ERROR", MODEL_POLL_SECONDS="0", **chosen)
+        chosen = {"log_level": "ERROR", "model_poll_seconds": "0", **self._settings}
+        self._environment = child_environment(folder, **{name.upper(): value for name, value in chosen.items()})
         self._start_engine()
         self._stack.callback(self._stop_engine)
         self._worker: Worker = await self._stack.enter_async_context(open_worker(settings))

@@ -131,13 +131,14 @@ def run_publish(chosen: argparse.Namespace) -> int:
 
 
 def refuse_unknown_kinds(folder: Path, labels: tuple[str, ...]) -> None:
-    """Raise ModelError where the folder's rules cannot be read, or say the kind of a label that is never answered."""
+    """Raise ModelError where the folder's rules cannot be read, or say the kind of a label that is not answered."""
+    from service.core.decoding.tag_scheme import scheme_of
     from service.families.refusals import labels_like
-    from service.text.pipeline import answered_labels
     from service.text.rules.rule_set import FILE, RuleSet
 
     rules = RuleSet.read(folder)
-    known = answered_labels(labels)
+    types = scheme_of(labels).types
+    known = sorted({*types, *rules.labels(types)})
     if unknown := sorted(rules.kinds.keys() - {*known}):
         raise ModelError(
             f"{FILE} says the kind of {unknown[0]!r}, a label that the model lacks; {labels_like(unknown[0], known)}"
@@ -191,7 +192,7 @@ def check_golden(revision: Revision, store: Store) -> str:
     count = len(revision.manifest.golden)
     print(f"running {count} golden examples", file=sys.stderr)
     reference = f"{revision.name}@{revision.revision}"
-    settings = {"models": reference, "model_store": str(store.root), "model_remote": ""}
+    settings = {"models": reference, "model_store": str(store.root), "model_remote": "", "log_level": "CRITICAL"}
     try:
         return asyncio.run(bring_up())
     except ServiceError as error:

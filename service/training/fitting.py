@@ -253,16 +253,16 @@ def fit_calibration(judged: Sequence[tuple[float, bool]]) -> Calibration:
     centers = np.array([scores[group].mean() for group in groups])
     sizes = np.array([len(group) for group in groups], dtype=np.float64)
     shares = np.array([(is_right[group].sum() + 0.5) / (len(group) + 1.0) for group in groups])
-    centers, shares = _pooled(centers, shares, sizes)
+    centers, shares = _pooled(np.round(centers, 6), shares, sizes)
     return Calibration(tuple(np.round(centers, 6).tolist()), tuple(np.round(shares, 6).tolist()))
 
 
 def _pooled(centers: Numbers, shares: Numbers, sizes: Numbers) -> tuple[Numbers, Numbers]:
-    """Neighbours whose shares fall become one point, weighed by their sizes."""
+    """Neighbours of equal score, or whose shares fall, become one point, weighed by their sizes."""
     blocks: list[tuple[float, float, float]] = []
     for block in zip(centers.tolist(), shares.tolist(), sizes.tolist(), strict=True):
         blocks.append(block)
-        while len(blocks) > 1 and blocks[-2][1] >= blocks[-1][1]:
+        while len(blocks) > 1 and (blocks[-2][0] == blocks[-1][0] or blocks[-2][1] >= blocks[-1][1]):
             (a, b, m), (c, d, n) = blocks[-2], blocks[-1]
             blocks[-2:] = [((a * m + c * n) / (m + n), (b * m + d * n) / (m + n), m + n)]
     return np.array([block[0] for block in blocks]), np.array([block[1] for block in blocks])

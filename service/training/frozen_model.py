@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 import torch
-from transformers import AutoModelForTokenClassification
 
 from service.core.arrays import Logits
 from service.core.decoding.tag_scheme import Scheme, scheme_of
 from service.core.decoding.tokens import Encoding
 from service.core.decoding.windows import merge_windows
 from service.evaluation.labelled_documents import LabelledDocument
-from service.families.engine.checkpoint import quiet_transformers
+from service.families.token_classifier.engine.reading import read as read_checkpoint
 from service.text.pipeline import Prepared, prepare
 from service.text.tokenizer import TextTokenizer
 
@@ -41,13 +40,11 @@ class FrozenModel:
     """The model in a folder."""
 
     def __init__(self, folder: Path) -> None:
-        with quiet_transformers():
-            self._model = AutoModelForTokenClassification.from_pretrained(folder).float().eval()
+        checkpoint = read_checkpoint(folder, torch.float32)
+        self._model = checkpoint.model
         self._tokenizer = TextTokenizer(folder)
-        labels: Mapping[int, str] = self._model.config.id2label
-        self.scheme: Scheme = scheme_of(tuple(labels[number] for number in range(len(labels))))
-        positions = getattr(self._model.config, "max_position_embeddings", LONGEST_TOKENS)
-        self._longest = min(LONGEST_TOKENS, positions)
+        self.scheme: Scheme = scheme_of(checkpoint.labels)
+        self._longest = min(LONGEST_TOKENS, checkpoint.max_tokens)
 
     def score(self, documents: Sequence[LabelledDocument], progress: Progress) -> list[ScoredDocument]:
         """The logits of all documents."""

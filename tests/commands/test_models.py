@@ -81,7 +81,8 @@ def test_a_folder_that_would_not_load_is_refused(folder: Path, tmp_path: Path, c
         ('{"kinds": {"PRE": "date"}}', "'PRE', a label that the model lacks; did you mean PER?"),
         ('{"kinds": {"PER": "day"}}', "the kind of 'PER' is 'day'; there are text, date"),
         ('{"find": ["fax"]}', "rules.json cannot be used"),
-        ('{"kinds": {"PER": "text", "IBAN": "text"}}', ""),
+        ('{"kinds": {"PER": "text", "IBAN": "text"}}', "'IBAN', a label that the model lacks"),
+        ('{"kinds": {"PER": "text", "IBAN": "text"}, "find": ["iban"]}', ""),
     ],
 )
 def test_rules_that_do_not_fit_the_model_are_refused(
@@ -201,8 +202,11 @@ def test_a_wrong_golden_example_is_found_before_anything_is_published(made: Made
     )
     assert ended.returncode == 1
     assert "golden example 1 of 3 fails: not wanted" in ended.stderr
-    assert "Nothing was published" in ended.stderr
+    progress, refusal = ended.stderr.splitlines()
+    assert progress == "running 3 golden examples"
+    assert refusal.startswith("gleaner: Nothing was published: ")
     assert not list(tmp_path.rglob("stable*"))
+    assert not [path for kind in ("blobs", "manifests") for path in (tmp_path / "store" / kind / "sha256").iterdir()]
     assert not list((tmp_path / "remote").rglob("*.json"))
 
 

@@ -63,17 +63,24 @@ READERS: dict[str, Reader] = {
 _COMPACT = frozenset({"EMAIL", "URL"})
 """Labels whose texts are read at any length."""
 _WORDS: Mapping[str, ValueKind] = {
-    **dict.fromkeys(("date", "datum", "birthday", "deadline"), ValueKind.DATE),
-    **dict.fromkeys(("amount", "money", "price", "cost", "costs", "fee", "salary", "betrag", "preis"), ValueKind.MONEY),
-    **dict.fromkeys(("percent", "percentage"), ValueKind.PERCENT),
-    **dict.fromkeys(("quantity", "weight", "distance"), ValueKind.QUANTITY),
-    **dict.fromkeys(("email", "mail"), ValueKind.EMAIL),
-    **dict.fromkeys(("url", "website", "link"), ValueKind.URL),
-    **dict.fromkeys(("phone", "telephone", "fax", "mobile"), ValueKind.PHONE),
-    "iban": ValueKind.IBAN,
-    "bic": ValueKind.BIC,
-    "swift": ValueKind.BIC,
+    word: kind
+    for kind, words in {
+        ValueKind.DATE: "date datum birthday deadline fecha",
+        ValueKind.MONEY: "amount money price cost costs fee salary betrag preis kosten gebühr gebuehr gehalt "
+        "bedrag prijs importe monto precio coste costo montant prix importo prezzo",
+        ValueKind.PERCENT: "percent percentage prozent prozentsatz porcentaje pourcentage",
+        ValueKind.QUANTITY: "quantity weight distance menge gewicht cantidad",
+        ValueKind.EMAIL: "email mail correo courriel",
+        ValueKind.URL: "url website link webseite",
+        ValueKind.PHONE: "phone telephone fax mobile telefon telefonnummer telefono teléfono téléphone",
+        ValueKind.IBAN: "iban",
+        ValueKind.BIC: "bic swift",
+    }.items()
+    for word in words.split()
 }
+"""Word of a label's name → kind of its values."""
+_COMPOUNDED = ("datum", "betrag", "preis", "kosten", "gebühr", "gebuehr", "gehalt")
+"""Words that end German compounds: `Rechnungsdatum`."""
 _MARGIN_CHARACTERS = 400
 """Most characters of a footer, and of a header, between the parts of a date."""
 _NEXT_ENTITIES = 30
@@ -157,20 +164,21 @@ def reading_label(label: Label) -> str:
     if named in READERS:
         return named
     words = [word.lower() for word in _WORD.findall(_HUMP.sub(" ", label.name.replace("e-mail", "email")))]
-    kind = next((found for word in reversed(words) if (found := _WORDS.get(word))), None)
+    heads = (next((end for end in _COMPOUNDED if word.endswith(end)), word) for word in reversed(words))
+    kind = next((_WORDS[head] for head in heads if head in _WORDS), None)
     return "" if kind is None else _KINDS[kind][0]
 
 
 @lru_cache(maxsize=64)
 def own_reading_labels(types: tuple[str, ...], kinds: frozenset[tuple[str, ValueKind]]) -> Mapping[str, str]:
-    """Find the label by which the texts of each of a model's own labels are read, where that is another.
+    """Find the label by which the texts of each of a model's labels are read, where that is another.
 
     Args:
         types: the model's labels.
         kinds: (label, kind of its values) where the model's folder says it; else the label's name does.
     """
     said = dict(kinds)
-    read = {name: reading_label(Label(name, kind=said.get(name))) for name in types}
+    read = {name: reading_label(Label(name, kind=said.get(name))) for name in (*types, *said)}
     return {name: other for name, other in read.items() if READERS.get(other) is not READERS.get(name)}
 
 

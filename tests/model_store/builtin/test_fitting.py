@@ -96,3 +96,8 @@ def test_a_fitted_map_takes_most_of_the_error_away_from_other_entities() -> None
     mapped = calibration.shares_of([score for score, _ in judged])
     assert reliability(judged).error > 0.15
     assert reliability(zip(mapped, (right for _, right in judged), strict=True)).error < 0.03
+
+
+def test_equal_scores_are_calibrated_to_the_share_of_them_all() -> None:
+    judged = [(0.9, number >= 20) for number in range(60)]
+    assert fit_calibration(judged).shares_of([0.9]) == pytest.approx([2 / 3], abs=0.05)

@@ -61,7 +61,11 @@ def test_values_are_read_by_what_the_request_or_the_name_says(
         ("dueDate", ValueKind.DATE),
         ("BIRTH-DATE", ValueKind.DATE),
         ("UPDATED", ValueKind.TEXT),
-        ("Gesamtbetrag", ValueKind.TEXT),
+        ("Gesamtbetrag", ValueKind.MONEY),
+        ("RECHNUNGSDATUM", ValueKind.DATE),
+        ("fecha_de_emision", ValueKind.DATE),
+        ("MONTANT_TTC", ValueKind.MONEY),
+        ("CANDIDATE", ValueKind.TEXT),
         ("rental_fee", ValueKind.MONEY),
         ("TOTAL_AMOUNT", ValueKind.MONEY),
         ("ID_NUMBER", ValueKind.CARD),
@@ -80,6 +84,7 @@ def test_a_model_s_own_label_is_read_by_its_name(name: str, kind: ValueKind) -> 
 def test_kinds_of_a_model_s_own_labels_come_before_their_names() -> None:
     kinds = frozenset({("WHEN", ValueKind.DATE), ("DATE", ValueKind.TEXT), ("WHO", ValueKind.TEXT)})
     assert own_reading_labels(("WHEN", "DATE", "WHO", "DUE_DATE"), kinds) == {"WHEN": "DATE", "DATE": ""}
+    assert own_reading_labels(("WHO",), frozenset({("EMAIL", ValueKind.TEXT)})) == {"EMAIL": ""}, "of a rule"
 
 
 def test_labels_of_the_built_in_model_are_read_as_they_are_named() -> None:
