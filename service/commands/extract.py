@@ -70,12 +70,7 @@ async def _run(chosen: argparse.Namespace) -> int:
         files = [path for path in files if str(path) not in there and path != chosen.output]
     if not files:
         return 0
-    columns = (
-        SpinnerColumn(),
-        TextColumn("{task.description}"),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-    )
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), MofNCompleteColumn(), TimeElapsedColumn())
     console = Console(stderr=True)
     output = nullcontext(sys.stdout) if chosen.output is None else chosen.output.open("a", errors="backslashreplace")
     bar = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)

@@ -37,16 +37,12 @@ class Format(StrEnum):
 
 
 MEDIA_TYPES: dict[str, Format] = {
-    "application/pdf": Format.PDF,
-    "application/x-pdf": Format.PDF,
+    **dict.fromkeys(("application/pdf", "application/x-pdf"), Format.PDF),
     "application/vnd.openxmlformats-officedocument.wordprocessingml.document": Format.DOCX,
     "application/vnd.openxmlformats-officedocument.wordprocessingml.template": Format.DOCX,
     "application/vnd.ms-word.document.macroenabled.12": Format.DOCX,
-    "text/html": Format.HTML,
-    "application/xhtml+xml": Format.HTML,
-    "text/plain": Format.TEXT,
-    "text/markdown": Format.TEXT,
-    "text/x-markdown": Format.TEXT,
+    **dict.fromkeys(("text/html", "application/xhtml+xml"), Format.HTML),
+    **dict.fromkeys(("text/plain", "text/markdown", "text/x-markdown"), Format.TEXT),
     **dict.fromkeys(
         (f"{kind}/{name}" for kind in ("text", "application") for name in ("csv", "x-csv", "tab-separated-values")),
         Format.CSV,
@@ -55,19 +51,10 @@ MEDIA_TYPES: dict[str, Format] = {
 }
 ENDINGS: dict[str, Format] = {
     "pdf": Format.PDF,
-    "docx": Format.DOCX,
-    "docm": Format.DOCX,
-    "dotx": Format.DOCX,
-    "html": Format.HTML,
-    "htm": Format.HTML,
-    "xhtml": Format.HTML,
-    "txt": Format.TEXT,
-    "text": Format.TEXT,
-    "md": Format.TEXT,
-    "markdown": Format.TEXT,
-    "csv": Format.CSV,
-    "tsv": Format.CSV,
-    "tab": Format.CSV,
+    **dict.fromkeys(("docx", "docm", "dotx"), Format.DOCX),
+    **dict.fromkeys(("html", "htm", "xhtml"), Format.HTML),
+    **dict.fromkeys(("txt", "text", "md", "markdown"), Format.TEXT),
+    **dict.fromkeys(("csv", "tsv", "tab"), Format.CSV),
 }
 SUPPORTED = (
     "PDF, DOCX, HTML, plain text, Markdown, CSV, invoices as XML (CII, UBL), and with OCR pictures (PNG, JPEG, TIFF, "

@@ -17,7 +17,7 @@ from service.core.decoding.value import Value
 from service.core.fields.stated_entities import stated_entities, within_parts
 from service.core.labels.label_set import ScoreLimits
 from service.documents.document import Document
-from service.families.processor import Findings, RecordTable
+from service.families.processor import Findings, Record, RecordTable
 from service.text.pipeline import Prepared
 from service.text.values.context import DocumentContext
 from service.text.values.reading import read_value, read_values, reading_label
@@ -85,18 +85,15 @@ def _stated(document: Document, request: ExtractRequest, context: DocumentContex
         entities = sorted([*entities, *within_parts(text, parts, findings.entities)], key=lambda entity: entity.start)
     if findings.records is None:
         return Findings(entities)
+
+    def cut(record: Record) -> Record:
+        return record._replace(fields=tuple(within_parts(text, parts, values) for values in record.fields))
+
     tables = [
-        table._replace(
-            records=[
-                record._replace(fields=tuple(within_parts(text, parts, values) for values in record.fields))
-                for record in table.records
-            ]
-        )
+        table._replace(records=[each for each in map(cut, table.records) if each.fields[0]])
         for table in findings.records
     ]
-    return Findings(
-        entities, [table._replace(records=[each for each in table.records if each.fields[0]]) for table in tables]
-    )
+    return Findings(entities, tables)
 
 
 def _record_results(

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 from transformers import PreTrainedModel
+from transformers.modeling_utils import str_to_torch_dtype
 from transformers.utils import logging as transformers_logging
 
 from service.core.arrays import TokenIds
@@ -32,21 +33,6 @@ HARMLESS = ("pooler.", "position_ids", "inv_freq")
 
 
 Weights = dict[str, torch.Tensor]
-_NUMBER_FORMATS = {
-    "F64": torch.float64,
-    "F32": torch.float32,
-    "F16": torch.float16,
-    "BF16": torch.bfloat16,
-    "F8_E4M3": torch.float8_e4m3fn,
-    "F8_E5M2": torch.float8_e5m2,
-    "BOOL": torch.bool,
-    "U8": torch.uint8,
-    "I64": torch.int64,
-    "I32": torch.int32,
-    "I16": torch.int16,
-    "I8": torch.int8,
-}
-"""What safetensors calls formats of numbers."""
 
 
 class Trunk(Protocol):
@@ -172,7 +158,7 @@ def read_tensor(file: Any, name: str, *, hollow: bool) -> torch.Tensor:
         tensor: torch.Tensor = file.get_tensor(name)
         return tensor
     said = file.get_slice(name)
-    return torch.zeros((), dtype=_NUMBER_FORMATS.get(said.get_dtype(), torch.float32)).expand(said.get_shape())
+    return torch.zeros((), dtype=str_to_torch_dtype.get(said.get_dtype(), torch.float32)).expand(said.get_shape())
 
 
 def stored_precision(weights: Weights) -> torch.dtype:
