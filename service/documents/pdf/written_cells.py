@@ -210,9 +210,9 @@ def writing_beside(gray: Gray, size: tuple[float, float], read: Floats) -> tuple
 def script_beside(gray: Gray, size: tuple[float, float], read: Floats) -> tuple[Box, ...]:
     """The same of a picture on a page, which may lie on its side, and may be a chart, a code or a sign."""
     grid, known = Grid.of(*size), read * (gray.shape[1] / size[0])
-    gray = gray.copy()
+    gray, ground = gray.copy(), np.median(gray)
     for left, top, right, bottom in known.round().astype(int).clip(0, None).tolist():
-        gray[top:bottom, left:right] = np.median(gray)
+        gray[top:bottom, left:right] = ground
     pixels, covered = grid.unsharp(gray), grid.painted(read)
     written = written_cells(pixels, covered) | written_cells(pixels.T, covered.T).T
     boxes = [grid.box(region) for region in regions_of(written, _FEWEST_UNREAD)]
