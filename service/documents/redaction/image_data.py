@@ -14,7 +14,7 @@ import numpy as np
 import pikepdf
 from pikepdf import Array, Dictionary, Name
 from PIL import Image
-from PIL.JpegImagePlugin import JpegImageFile
+from PIL.JpegImagePlugin import JpegImageFile, get_sampling
 
 JPEG = ("/DCTDecode", "/DCT")
 MOST_PIXELS = 40_000_000
@@ -39,10 +39,11 @@ def same_jpeg(data: bytes, size: tuple[int, int], components: int) -> bytes:
         with JpegImageFile(io.BytesIO(data)) as picture:
             if picture.size != size or len(picture.getbands()) != components or size[0] * size[1] > MOST_PIXELS:
                 raise NotPlain
-            picture.load()
             is_progressive = "progressive" in picture.info
+            tables, sampling = picture.quantization, get_sampling(picture)
             picture.info = {}
-            picture.save(written, "JPEG", quality="keep", optimize=True, progressive=is_progressive)
+            plain = picture.copy()  # Saving an opened picture asks for the working directory, which a parser has not.
+            plain.save(written, "JPEG", qtables=tables, subsampling=sampling, optimize=True, progressive=is_progressive)
     except (OSError, SyntaxError, ValueError) as error:
         raise NotPlain from error
     return written.getvalue()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import zlib
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,9 @@ import pikepdf
 import pytest
 from pikepdf import Array, Dictionary, Name, String
 from PIL import Image, ImageDraw
+from PIL.JpegImagePlugin import JpegImageFile
 
-from service.documents.redaction.image_data import cut_samples
+from service.documents.redaction.image_data import cut_samples, same_jpeg
 from tests.support.odd_pdfs import new_pdf, saved
 from tests.support.redacted_pdfs import redacted, shown
 
@@ -391,3 +393,17 @@ def test_samples_are_cut_to_their_rows_and_spare_bits_are_empty() -> None:
     assert cut_samples(b"\xff" * 9, 9, 3, 1) == b"\xff\x80" * 3
     assert cut_samples(b"abcdef", 2, 2, 8) == b"abcd"
     assert cut_samples(b"abc", 2, 2, 8) == b"abc"
+
+
+def test_a_jpeg_keeps_its_tables_where_there_is_no_working_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = tmp_path / "gone"
+    here.mkdir()
+    monkeypatch.chdir(here)
+    here.rmdir()
+    data = jpeg(quality=40)
+    with JpegImageFile(io.BytesIO(data)) as before:
+        made = same_jpeg(data, before.size, len(before.getbands()))
+        with JpegImageFile(io.BytesIO(made)) as after:
+            assert after.quantization == before.quantization
