@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pypdfium2
 import pypdfium2.raw as pdfium
 
@@ -18,23 +19,41 @@ from service.documents.pdf.page_objects import Painted, boxes_of
 
 _DPI, _LEAST_DPI, _MOST_DPI = 200, 100, 300
 """Dots an inch in which a PDF's pages are drawn, unless a picture has its own: drawn otherwise it would be blurred."""
+_LEAST_CONTRAST = 64
+"""Levels between the darkest and the lightest pixel of a place; one with less is drawn in colours too."""
 _MOST_PICTURES = 1_000
 """Most pictures of a page among which the largest is searched; a scan has few."""
 
+Colours = npt.NDArray[np.uint8]
+"""[height, width, 1 or 3]"""
+
 
 def drawn_page(page: Any, size: tuple[float, float], dpi: float, place: Box | None = None) -> Gray:
-    """A loaded page of a size in points, or a place on it, as a gray picture."""
+    """A loaded page of a size in points, or a place on it, as a gray picture.
+
+    A place whose grays are nearly the same, such as red letters on green, is drawn in the colour that tells it apart.
+    """
     left, top, right, bottom = place or (0.0, 0.0, *size)
     across, down = max(right - left, 1.0), max(bottom - top, 1.0)
     scale = min(dpi / 72, (READ_PIXELS / (across * down)) ** 0.5)
     wide, high = max(round(across * scale), 1), max(round(down * scale), 1)
     area = (round(-left * scale), round(-top * scale), *(max(round(side * scale), 1) for side in size))
-    bitmap = pypdfium2.PdfBitmap.new_native(wide, high, pdfium.FPDFBitmap_Gray)
+    gray = _drawn(page, (wide, high), area, pdfium.FPDFBitmap_Gray)[..., 0]
+    if place is None or (contrast := int(np.ptp(gray))) >= _LEAST_CONTRAST:
+        return gray
+    colours = _drawn(page, (wide, high), area, pdfium.FPDFBitmap_BGR)
+    contrasts = np.ptp(colours, axis=(0, 1))
+    return colours[..., contrasts.argmax()].copy() if contrasts.max() > contrast else gray
+
+
+def _drawn(page: Any, size: tuple[int, int], area: tuple[int, ...], kind: int) -> Colours:
+    """The page in an area of a white picture of a size in pixels."""
+    bitmap = pypdfium2.PdfBitmap.new_native(*size, kind)
     try:
-        pdfium.FPDFBitmap_FillRect(bitmap.raw, 0, 0, wide, high, 0xFFFFFFFF)
+        pdfium.FPDFBitmap_FillRect(bitmap.raw, 0, 0, *size, 0xFFFFFFFF)
         pdfium.FPDF_RenderPageBitmap(bitmap.raw, page, *area, 0, pdfium.FPDF_ANNOT)
         pixels = bitmap.to_numpy()
-        return np.array(pixels if pixels.ndim == 2 else pixels[..., 0], np.uint8)
+        return np.array(pixels[..., None] if pixels.ndim == 2 else pixels, np.uint8)
     finally:
         bitmap.close()
 

@@ -107,6 +107,7 @@ PICTURES: dict[str, bytes] = {
     "white on blue": on_the_page(slip(f"Paid to {NAME}", ink="white", paper="navy")),
     "gray on gray": on_the_page(slip(f"Paid to {NAME}", ink=(90,) * 3, paper=(200,) * 3)),
     "pale": on_the_page(slip(f"Paid to {NAME}", ink=(180,) * 3, paper=(238,) * 3)),
+    "red on green of the same gray": on_the_page(slip(f"Paid to {NAME}", ink=(200, 0, 0), paper=(0, 102, 0))),
     "in a form": on_the_page(SLIP, in_form=True),
     "on a turned page": on_the_page(SLIP, turned=90),
     "in the head": page((slip(NAME, size=(800, 80)), (60, 760, 200, 20))),
