@@ -16,7 +16,7 @@ import ctypes
 import io
 import math
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -95,11 +95,11 @@ def drop_hidden_pixels(pdf: pikepdf.Pdf, used: UsedImages) -> bool:
     images = list(used.images.values())
     data = _saved(pdf)
     are_masked = [_is_masked(each) for each in images]
-    places = _places(_variant(data, dict.fromkeys(range(len(images)), _BLACK)), used)
+    places = _places(_variant(data, dict.fromkeys(range(len(images)), _BLACK), used.but), used)
     sure = {each.number for here in places.values() for each in here if each.is_sure and not are_masked[each.number]}
     left = {page: [each for each in here if each.number not in sure] for page, here in places.items()}
     batches, doubtful = _batches(left)
-    seen = _seen(data, are_masked, left, batches)
+    seen = _seen(data, used.but, are_masked, left, batches)
     placed = {each.number for here in places.values() for each in here}
     doubtful |= set(range(len(images))) - placed
     changed = False
@@ -122,10 +122,10 @@ def _is_masked(image: Any) -> bool:
     return "/SMask" in image or "/Mask" in image or image.get("/ImageMask") is True
 
 
-def _variant(data: bytes, colours: Mapping[int, bytes | None]) -> bytes:
+def _variant(data: bytes, colours: Mapping[int, bytes | None], but: Collection[int]) -> bytes:
     """The file with images, by their numbers, of one colour and of a size that tells the number; None: transparent."""
     with pikepdf.open(io.BytesIO(data)) as pdf:
-        images = list(used_images(pdf).images.values())
+        images = list(used_images(pdf, but).images.values())
         for number, colour in colours.items():
             size = 1 + number % _ROW, 1 + number // _ROW
             if colour is None:
@@ -202,7 +202,9 @@ def _batches(places: Places) -> tuple[list[set[int]], set[int]]:
     return [each for each in batches if each], left_over
 
 
-def _seen(data: bytes, are_masked: Sequence[bool], places: Places, batches: Iterable[set[int]]) -> dict[int, Flags]:
+def _seen(
+    data: bytes, but: Collection[int], are_masked: Sequence[bool], places: Places, batches: Iterable[set[int]]
+) -> dict[int, Flags]:
     """Image → for each cell of a grid over it, as fine as the drawing at its largest place, whether it shows."""
     largest: dict[int, tuple[int, int]] = {}
     for each in (each for here in places.values() for each in here):
@@ -213,11 +215,11 @@ def _seen(data: bytes, are_masked: Sequence[bool], places: Places, batches: Iter
     colours = (_WHITE, _RED) if any(each.encode() in data for each in _COLOUR_BLENDS) else (_WHITE,)
     if not seen:
         return seen
-    before = _variant(data, black)
+    before = _variant(data, black, but)
     for batch in batches:
         for colour in colours:
             other = {number: None if are_masked[number] else colour for number in batch}
-            _compare(before, _variant(data, {**black, **other}), places, batch, seen)
+            _compare(before, _variant(data, {**black, **other}, but), places, batch, seen)
     return seen
 
 

@@ -30,11 +30,12 @@ class UsedImages:
     images: dict[Number, Any] = field(default_factory=dict)
     pages: dict[Number, set[int]] = field(default_factory=dict)
     glyphs: dict[Number, Any] = field(default_factory=dict)
+    but: Collection[int] = ()
 
 
 def used_images(pdf: pikepdf.Pdf, but: Collection[int] = ()) -> UsedImages:
     """The images that the pages of a file, but these, may paint. Images that no page may paint are emptied."""
-    walk, used, kept = _Walk(pdf), UsedImages(), set[Number]()
+    walk, used, kept = _Walk(pdf), UsedImages(but=but), set[Number]()
     for number, page in enumerate(pdf.pages, 1):
         walk.name_inline_images(page.obj.get("/Contents"), page.obj, None)
         for image, is_glyph in walk.images(page.obj.get("/Resources"), 0):
