@@ -118,9 +118,9 @@ def _load(service: Service) -> Iterator[None]:
 def take(browser: Browser, service: Service, name: str) -> bytes:
     """One view as WebP."""
     scene, how = VIEWS[name]
-    size = {key: how[key] for key in ("width", "height") if key in how}
+    width, height = how.get("width", 1440), how.get("height", 900)
     loaded = _load(service) if name in UNDER_LOAD else nullcontext()
-    with opened(browser, service.url, dark=bool(how.get("dark")), **size) as page, loaded:
+    with opened(browser, service.url, dark=bool(how.get("dark")), width=width, height=height) as page, loaded:
         scene(page, service)
         shot = Image.open(io.BytesIO(page.screenshot()))
     file = io.BytesIO()
