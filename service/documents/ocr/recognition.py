@@ -26,7 +26,7 @@ _HALF_CHARACTER = 12
 """Pixels of a strip on each side of a character's middle that a word at least covers."""
 _LEAST_SPACE, _SPACE_TIMES = 12, 2.5
 """Pixels of a strip without ink between two characters, and how often they hold the line's middling gap: a space."""
-_LIKELY, _LEAST_LIKELY, _LIKELY_TIMES = 0.003, 9, 1.2
+_LIKELY, _LEAST_LIKELY, _LIKELY_TIMES = 0.003, 9, 1.7
 """Least probability of a space with which a smaller gap is one, and the same two of that gap."""
 _VERY_LIKELY, _OF_GAP = 0.28, 0.75
 """Least probability of a space with which a gap may be smaller still, and its share of the other's pixels."""
