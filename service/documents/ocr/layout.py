@@ -200,7 +200,7 @@ def recognized_glyphs(read: ReadPicture, points_per_pixel: float, width: float, 
                 loose.append((across[0], top, across[1], bottom))
                 ink.append(_given(back, (across[0], word.box[1] + lower, across[1], word.box[3] + lower), word.slope))
                 spaced.append(place == 0)
-                confidence.append(word.confidence)
+                confidence.append(word.confidence * word.oneness)
     count = len(codes)
     return Glyphs(
         codes=np.array(codes, np.uint32),

@@ -59,14 +59,16 @@ class StripText(NamedTuple):
 class RecognizedWord(NamedTuple):
     """A word: its box (pixels of its page), and how sure it is.
 
-    `confidence`: the mean probability of its characters, times those of no space between them.
     `slope`: pixels by which its right end stands lower than its left one, for each pixel of its width.
+    `confidence`: the mean probability of its characters.
+    `oneness`: the probability that it is one word: that there is no space between its characters.
     """
 
     text: str
     box: Box
     slope: float
     confidence: float
+    oneness: float
 
 
 def cut(page: Image.Image, band: Band) -> Image.Image:
@@ -131,7 +133,8 @@ def words_of(strip: Image.Image, band: Band, text: StripText, characters: Sequen
             "".join(signs[first : last + 1]),
             _on_page(band, strip.width, (left, top, right, bottom)),
             band.slope,
-            float(text.probabilities[first : last + 1].mean() * np.prod(1 - text.spaces[first:last])),
+            float(text.probabilities[first : last + 1].mean()),
+            float(np.prod(1 - text.spaces[first:last])),
         )
 
 

@@ -185,7 +185,7 @@ def test_a_line_up_or_down_the_margin_is_read(degrees: int, size: tuple[int, int
 
 def test_many_lines_are_put_in_order_in_little_time() -> None:
     """Each was once compared with every block above it."""
-    word = RecognizedWord("a", (0, 0, 5, 5), 0.0, 1.0)
+    word = RecognizedWord("a", (0, 0, 5, 5), 0.0, 1.0, 1.0)
     lines = [
         (word._replace(box=(20.0 * x, 20.0 * y, 20.0 * x + 5, 20.0 * y + 5)),) for y in range(400) for x in range(20)
     ]
@@ -196,7 +196,7 @@ def test_many_lines_are_put_in_order_in_little_time() -> None:
 
 
 def test_the_characters_of_a_sloping_word_lie_on_its_slope() -> None:
-    word = RecognizedWord("sloping", (10, 20, 150, 40), 0.1, 1.0)
+    word = RecognizedWord("sloping", (10, 20, 150, 40), 0.1, 1.0, 1.0)
     read = ReadPicture(((word,),), (), np.eye(3), 0, 0.0)
     glyphs = recognized_glyphs(read, 1.0, 200, 100)
     assert np.allclose(glyphs.ink[:, 1], 20 + 2 * np.arange(7))

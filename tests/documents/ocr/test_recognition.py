@@ -9,6 +9,8 @@ import pytest
 from PIL import Image, ImageDraw, ImageFont
 
 from service.documents.ocr.detection import Band
+from service.documents.ocr.layout import recognized_glyphs
+from service.documents.ocr.page import ReadPicture
 from service.documents.ocr.recognition import StripText, words_of
 
 FONT = ImageFont.load_default(32)
@@ -59,14 +61,16 @@ def test_letters_that_stand_apart_are_one_word(text: str) -> None:
     assert words(text, likely=0.02) == [text.replace(" ", "")]
 
 
-def test_a_word_that_may_be_two_is_less_sure() -> None:
+def test_a_word_that_may_be_two_is_less_sure_but_its_characters_are_not() -> None:
     strip = Image.new("L", (200, 48), 255)
     for left in (10, 34, 58):
         ImageDraw.Draw(strip).rectangle((left, 12, left + 20, 36), fill=0)
     middles, spaces = np.array([20, 44, 68], np.float32), np.array([0, 0.3, 0], np.float32)
     said = StripText(np.array([1, 2, 3]), np.full(3, 0.9, np.float32), middles, spaces)
     (word,) = words_of(strip, Band(0, 200, 24, 0, 48), said, ["", "a", "b", "c"])
-    assert word.confidence == pytest.approx(0.63)
+    assert (word.confidence, word.oneness) == pytest.approx((0.9, 0.7))
+    glyphs = recognized_glyphs(ReadPicture(((word,),), (), np.eye(3), 0, 0.0), 1.0, 200, 48)
+    assert glyphs.confidence == pytest.approx([0.63] * 3)
 
 
 @pytest.mark.parametrize("text", ["06.08.2018", "1,111.11", "RE-2026-118", "Willkommen", "https://a.example:80"])
