@@ -70,7 +70,7 @@ def table(prices: Mapping[str, float], capacity: Capacity, tasks: int, pool: int
     ]
     fleet = f"fleet of {tasks} and {pool} in the pool, $ an hour"
     head = f"| instance | $ an hour | with disk and metrics | {fleet} | $ per million documents |"
-    used = f"{rate:g} documents a second and task at full load, used to {share:.0%}."
+    used = f"Each task carries {rate:g} documents a second at full load; the fleet is used to {share:.0%} on average."
     return [head, "|---|---|---|---|---|", *rows, "", used]
 
 

@@ -157,7 +157,8 @@ async def start() -> None:
     await task
 asyncio.run(start())
 """
-SHARED = {"service.api.adapters.registry", "service.api.adapters.protocol_adapter"}
+SHARED = {"service.api.adapters.registry", "service.api.adapters.protocol_adapter", "regex"}
+"""`regex`: the parsers' messages are declared beside their searches for patterns."""
 
 
 @pytest.mark.parametrize(

@@ -263,7 +263,13 @@ def test_text_that_nobody_sees_is_not_read_but_said(kind: str) -> None:
     assert [(part.page, part.reason) for part in document.partly_read] == [(1, UnreadReason.HIDDEN)]
 
 
-@pytest.mark.parametrize("kind", UNSEEN)
+def test_a_page_with_text_as_a_clip_becomes_a_picture() -> None:
+    result = redact_pdf(UNSEEN["a clip alone"], Redaction((), ()), limits=DocumentLimits())
+    assert [(page.number, page.method) for page in result.pages] == [(1, "rasterized")]
+    assert b"9240" not in result.data
+
+
+@pytest.mark.parametrize("kind", [kind for kind in UNSEEN if kind != "a clip alone"])
 def test_text_that_nobody_sees_goes_with_any_redaction(kind: str) -> None:
     result = redact_pdf(UNSEEN[kind], Redaction((), ()), limits=DocumentLimits()).data
     assert "Total GBP 240.00" in read(result).text
