@@ -73,7 +73,7 @@ def test_413_says_which_limit(guarded: Service) -> None:
     requests: tuple[tuple[dict[str, Any], str], ...] = (
         ({"json": {"text": "a" * 10_001}}, "characters"),
         ({"files": {"file": ("a.txt", b"a" * 25_001)}}, "bytes"),
-        ({"content": b"a" * 100_001}, "100000"),
+        ({"content": b"a" * 100_001}, "100,000"),
         ({"json": {"documents": [{"text": "a"}] * 1_001}}, "1000"),
     )
     with guarded.client() as client:

@@ -49,5 +49,5 @@ def test_two_models_of_which_one_is_given_labels_are_compared(page: Page) -> Non
         page.click('#view-compare [data-sample="invoice.pdf"]')
     assert "labels" not in fixed.value.url
     page.wait_for_selector("#view-compare[data-compared]")
-    page.fill(".side-choice input >> nth=0", "tiny")
+    page.select_option(".side-choice select >> nth=0", "tiny@stable")
     page.wait_for_selector(f"#view-compare {BOX}", state="hidden")

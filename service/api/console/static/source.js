@@ -4,7 +4,7 @@ const DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.doc
 const TYPES = {
   pdf: "application/pdf", docx: DOCX, docm: DOCX, dotx: DOCX,
   html: "text/html", htm: "text/html", xhtml: "text/html", txt: "text/plain", text: "text/plain", md: "text/markdown", markdown: "text/markdown",
-  csv: "text/csv", tsv: "text/tab-separated-values",
+  csv: "text/csv", tsv: "text/tab-separated-values", tab: "text/tab-separated-values",
 };
 /** Files that are no documents, told to the service as such: as `application/json` it would take one for a request. */
 const OTHERS = { json: "text/json", jsonl: "text/json", ndjson: "text/json", eml: "message/rfc822" };
