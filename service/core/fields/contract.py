@@ -70,50 +70,37 @@ _CALLED = tuple(
 """Ways in which a contract calls a party, behind its name; `own`: perhaps by a part of it."""
 _ENDS_AS_ROLE = re.compile(rf"\b(?:{words.ROLES})s?$", re.IGNORECASE)
 _TOGETHER = re.compile(rf"\b(?:{words.TOGETHER})\b", re.IGNORECASE)
-_JOINED = re.compile(rf",?\s(?:and|und|et|y|e|&)\s(?:(?:{words.TITLES})\b\.?\s)?", re.IGNORECASE)
+_JOINED = re.compile(rf",?\s(?:{words.AND}|&)\s(?:(?:{words.TITLES})\b\.?\s)?", re.IGNORECASE)
 _FOR = re.compile(rf"\b(?:{words.FOR})\s", re.IGNORECASE)
 """Words before the party that a person acts for."""
-_WEAK = frozenset(("as", "als", "como", "quale"))
-"""Words that introduce a party's role only before a capital letter."""
-_MEANS = re.compile(rf"{_CLOSE}? ?(?:means|shall mean|bezeichnet|désigne|significa|indica)\b", re.IGNORECASE)
+_MEANS = re.compile(rf"{_CLOSE}? ?(?:{words.MEANS})\b", re.IGNORECASE)
 _KEY = re.compile(
     rf"^[ \t]*(?:\(?[\d][.)] ?)?(?:name (?:of (?:the )?)?|the )?{_ROLE}(?: ?\([^)\n]{{0,30}}\))?[ \t]*"
-    r"(?:\t|:[ \t]*\n?|:?[ \t]*\n(?:name|nom|nombre|nome|company|firma)[ \t]*[:\t])[ \t]*"
+    rf"(?:\t|:[ \t]*\n?|:?[ \t]*\n(?:{words.NAME_KEYS})[ \t]*[:\t])[ \t]*"
     r"(?P<name>[^\s\W_][^\n:_]{2,90}|[\"“„«][^\n:_]{2,90})$",
     re.IGNORECASE | re.MULTILINE,
 )
 _BETWEEN = re.compile(rf"\b(?:{words.BETWEEN})\b", re.IGNORECASE)
-_LEAD = re.compile(
-    rf"(?:[\W\d_]|(?:and|und|et|y|e|by|between|the|la|le|el|il|los|der|die|das|firma|genannt|{words.TITLES}|"
-    r"sociedad|société|società|de una parte|de otra parte|de otra|a|b|part|parte|one|other)"
-    r"\b\.?)*",
-    re.IGNORECASE,
-)
-_NAME_ENDS = re.compile(r"[,;:(\n\t“”„\"]|\s[–—-]\s|\s{2}| (?:whose|with|having|represented|vertreten|mit Sitz|con)\b")
-_FORM = re.compile(
-    r",?\s(?:Inc|LLC|L\.L\.C|LLP|LP|L\.P|PLLC|P\.?C|Corp|Ltd|Co|S\.A|N\.A|Pty|plc)\b(?:\.?\sLtd\b)?\.?", re.IGNORECASE
-)
+_LEAD = re.compile(rf"(?:[\W\d_]|(?:{words.LEAD})\b\.?)*", re.IGNORECASE)
+_NAME_ENDS = re.compile(rf"[,;:(\n\t“”„\"]|\s[–—-]\s|\s{{2}}| (?:{words.BEHIND_NAMES})\b")
+_FORM = re.compile(rf",?\s(?:{words.LEGAL_FORMS})\b(?:\.?\sLtd\b)?\.?", re.IGNORECASE)
 """A firm's legal form behind its name, with a comma before it."""
 _SENTENCE = re.compile(r"\b(?!corp|bros)[^\W\d_]{4,}\.$", re.IGNORECASE)
 _REST = re.compile(r"[^()\n]{0,40}\)")
 """Rest of the brackets in which a party is called something."""
-_NO_NAME = re.compile(r"(?:this|by|name|signature|date|title|address|party|shall|will|has|is|and|of)\b", re.IGNORECASE)
+_NO_NAME = re.compile(rf"(?:{words.NO_NAME})\b", re.IGNORECASE)
+_NO_PARTY = re.compile(rf"{_ARTICLE}(?:{words.ROLES}|part(?:y|ies|ei(?:en)?|ies?|e|i))", re.IGNORECASE)
+"""What a contract calls a party, which is no name."""
 _OTHER_CONTRACT = re.compile(words.OTHER_CONTRACT, re.IGNORECASE)
 """Words before the date of another contract: "the Lease dated"."""
-_AND = re.compile(r"\b(?:and|und|et|y|e)\b\W*(?:\(?[2b]\)?\W*)?$", re.IGNORECASE)
+_AND = re.compile(rf"\b(?:{words.AND})\b\W*(?:\(?[2b]\)?\W*)?$", re.IGNORECASE)
 _DATED = {
-    role: re.compile(rf"(?<!\w)(?:{pattern})[\s:,]*(?:(?:the|den|dem|le|el|il|on|day of)\s)?$", re.IGNORECASE)
+    role: re.compile(rf"(?<!\w)(?:{pattern})[\s:,]*(?:(?:{words.BEFORE_DATES})\s)?$", re.IGNORECASE)
     for role, pattern in words.DATES.items()
 }
-_CALLED_EFFECTIVE = re.compile(
-    r"\s?[(\"“„«]\W{0,2}(?:the |le |la )?\W?(?:effective date|stichtag|date d['’]effet)", re.IGNORECASE
-)
-_UNTIL = re.compile(r"\b(?:until|through|bis(?: zum)?|jusqu['’]au|hasta el|fino al)\s$", re.IGNORECASE)
-_TERM = re.compile(
-    r"\b(?:term|lease|agreement|contract|engagement|employment|tenancy|continues?|\w*vertrag\w*|\w*verhältnis|befristet|contrat|bail|durée|contrato|plazo|"
-    r"duración|vigencia|contratto|durata|locazione|force|kraft)\b",
-    re.IGNORECASE,
-)
+_CALLED_EFFECTIVE = re.compile(rf"\s?[(\"“„«]\W{{0,2}}(?:the |le |la )?\W?(?:{words.EFFECTIVE_DATE})", re.IGNORECASE)
+_UNTIL = re.compile(rf"\b(?:{words.UNTIL})\s$", re.IGNORECASE)
+_TERM = re.compile(rf"\b(?:{words.TERM})\b", re.IGNORECASE)
 _DURATION = re.compile(rf"(?<![\w.,]){words.DURATION}(?!\w)", re.IGNORECASE)
 _PERIODS = {
     role: re.compile(rf"(?<!\w)(?:{pattern})[\s:]*{words.LEAST}\s?$", re.IGNORECASE)
@@ -123,15 +110,11 @@ _NO_TERM = re.compile(rf"{words.NO_TERM}|{words.PROBATION}", re.IGNORECASE)
 _PROBATION = re.compile(rf"(?<!after )(?<!after the )(?<!nach der )(?<!nach )(?:{words.PROBATION})", re.IGNORECASE)
 _NOTICE = re.compile(words.NOTICE_BEHIND, re.IGNORECASE)
 _BEFORE_NOTICE = re.compile(rf"(?:{words.NOTICE_BEFORE})\s?$", re.IGNORECASE)
-_ENDS = re.compile(r"terminat|kündig|résili|congé|rescind|resci|resolver|recess|disdet|desist|resign", re.IGNORECASE)
+_ENDS = re.compile(words.ENDS, re.IGNORECASE)
 _LAWS = tuple(re.compile(pattern, re.IGNORECASE | re.MULTILINE) for pattern in words.LAWS)
 _COURTS = tuple(re.compile(pattern, re.IGNORECASE | re.MULTILINE) for pattern in words.COURTS)
-_CLAUSE_ENDS = re.compile(
-    r"\s*(?:,|\b(?:without|excluding|except|and the parties|and any|and the courts|and shall|ohne|unter|soweit|und|à l|"
-    r"sans|et|con exclusión|con renuncia|sin|y|con esclusione|senza|e per)\b).*",
-    re.IGNORECASE | re.DOTALL,
-)
-_OPEN_END = re.compile(r"(?:^|\s(?:of|the|der|de|du|di))$", re.IGNORECASE)
+_CLAUSE_ENDS = re.compile(rf"\s*(?:,|\b(?:{words.CLAUSE_ENDS})\b).*", re.IGNORECASE | re.DOTALL)
+_OPEN_END = re.compile(rf"(?:^|\s(?:{words.OPEN_ENDS}))$", re.IGNORECASE)
 """End of words that name no law or place."""
 _AMOUNTS = re.compile(
     "|".join(rf"(?P<{role or 'other'}>\b(?:{pattern})\b)" for role, pattern in words.AMOUNTS.items()), re.IGNORECASE
@@ -238,9 +221,7 @@ def _parties(text: str, prose: str, mentions: Sequence[Mention]) -> Iterator[Par
 
 
 def _is_called(text: str) -> bool:
-    return (
-        re.fullmatch(rf"{_ARTICLE}(?:{words.ROLES}|part(?:y|ies|ei(?:en)?|ies?|e|i))", text, re.IGNORECASE) is not None
-    )
+    return _NO_PARTY.fullmatch(text) is not None
 
 
 def _distinct(parties: Sequence[Party] | Iterator[Party]) -> list[Party]:
@@ -283,7 +264,7 @@ def _called(text: str, prose: str, names: Sequence[Mention]) -> Iterator[Party]:
 def _is_weak(match: re.Match[str]) -> bool:
     """True if words that often mean something else call a party in small letters: "as agent"."""
     word = match.groupdict().get("word") or "as"
-    return match.re is not _CALLED[0] and not match["role"][0].isupper() and word.lower() in _WEAK
+    return match.re is not _CALLED[0] and not match["role"][0].isupper() and word.lower() in words.WEAK
 
 
 def _joined(prose: str, names: Sequence[Mention]) -> list[Mention]:

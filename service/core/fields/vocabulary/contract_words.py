@@ -45,11 +45,28 @@ CALLED = (
     r"in qualità di|quale"
 )
 """Words between a party's name and what the contract calls it."""
+WEAK = frozenset(("as", "als", "como", "quale"))
+"""Those of `CALLED` that introduce a party's role only before a capital letter."""
+MEANS = "means|shall mean|bezeichnet|désigne|significa|indica"
+"""Words behind a term that a contract defines."""
+NAME_KEYS = "name|nom|nombre|nome|company|firma"
+"""Keys of a name, on the line below its role."""
+AND = "and|und|et|y|e"
 TITLES = "mr|mrs|ms|dr|prof|herrn?|frau|mme|madame|monsieur|d|dña|sig|sig ra|dott|don|doña"
 """Titles before a name."""
 TOGETHER = "each|together|jointly|both|gemeinsam|zusammen|ensemble|conjuntamente|insieme"
 FOR = "on behalf of|(?:en )?representación de|in nome e per conto d\\w+|im namen (?:und auftrag )?de[rs]|au nom de"
 """Words before the party that a person acts for."""
+LEAD = (
+    rf"{AND}|by|between|the|la|le|el|il|los|der|die|das|firma|genannt|{TITLES}|"
+    r"sociedad|société|società|de una parte|de otra parte|de otra|a|b|part|parte|one|other"
+)
+"""Words before a party's name."""
+BEHIND_NAMES = "whose|with|having|represented|vertreten|mit Sitz|con"
+LEGAL_FORMS = r"Inc|LLC|L\.L\.C|LLP|LP|L\.P|PLLC|P\.?C|Corp|Ltd|Co|S\.A|N\.A|Pty|plc"
+"""Legal forms of firms that often stand behind a comma."""
+NO_NAME = "this|by|name|signature|date|title|address|party|shall|will|has|is|and|of"
+"""Words with which no name begins."""
 PROBATION = "probation|trial|probezeit|essai|prueba|prova"
 NO_TERM = (
     r"pay|invoice|zahl|rechnung|paie|règlement|pago|pag[ao]|fattur|factur|warrant|gewähr|garant|confiden|secret|segret|vertraulich|"
@@ -95,6 +112,15 @@ OTHER_CONTRACT = (
     r"(?:\w+\W{1,3}){0,2}(?:dated|made|signed|executed|concluded|entered into|effective)\b[\w\s]*$"
 )
 """Words that end before the date of another contract."""
+BEFORE_DATES = "the|den|dem|le|el|il|on|day of"
+"""Words between those of a date's role and the date."""
+EFFECTIVE_DATE = "effective date|stichtag|date d['’]effet"
+UNTIL = "until|through|bis(?: zum)?|jusqu['’]au|hasta el|fino al"
+TERM = (
+    r"term|lease|agreement|contract|engagement|employment|tenancy|continues?|\w*vertrag\w*|\w*verhältnis|befristet|"
+    r"contrat|bail|durée|contrato|plazo|duración|vigencia|contratto|durata|locazione|force|kraft"
+)
+"""Words of a sentence that states from when to when a contract runs."""
 _NUMBER = (
     r"(?:\d{1,3}|one|two|three|four|five|six|seven|eight|nine|ten|twelve|eighteen|twenty-four|thirty|sixty|ninety|"
     r"ein(?:e[mnrs]?)?|zwei|drei|vier|fünf|sechs|acht|zehn|zwölf|"
@@ -125,6 +151,8 @@ PERIODS = {
 NOTICE_BEHIND = r"['’]?s?['’]? (?:prior |written |advance |previous )*notice"
 NOTICE_BEFORE = r"(?:with|mit|unter einhaltung) (?:einer )?(?:frist|notice) (?:von|of)"
 """Words directly behind a period of notice, and before one."""
+ENDS = "terminat|kündig|résili|congé|rescind|resci|resolver|recess|disdet|desist|resign"
+"""Parts of words for the end of a contract."""
 LEAST = r"(?: a| an| at least| not less than| mindestens| au moins| al menos| almeno| von| of| de| di| será de| d['’])?"
 """What may stand between its words and a period."""
 _NO_SENTENCE = r"(?![^\n.;]*(?:govern|gilt|findet|soumis|régi|rig[ea]|disciplin|regol))"
@@ -163,6 +191,13 @@ COURTS = (
     r"(?P<key>[^\n.;]{3,50})",
 )
 """The same of a place of jurisdiction."""
+CLAUSE_ENDS = (
+    "without|excluding|except|and the parties|and any|and the courts|and shall|ohne|unter|soweit|und|à l|"
+    "sans|et|con exclusión|con renuncia|sin|y|con esclusione|senza|e per"
+)
+"""Words behind a law or a place."""
+OPEN_ENDS = "of|the|der|de|du|di"
+"""Words with which no law or place ends."""
 AMOUNTS = {
     "contract_value": (
         r"contract (?:value|price|sum)|purchase price|total (?:price|value|consideration|fees?)|"
