@@ -173,8 +173,7 @@ class ThroughputMeter:
 
     def alone_tokens_per_second(self, model: str) -> float | None:
         """Estimated throughput of an engine that has nothing but work of this model; None before its first batch."""
-        own = self._speeds.get(model)
-        return None if own is None else max(own, self._speed or 0.0)
+        return self.known_alone().get(model)
 
     def is_fresh(self, model: str, now: float) -> bool:
         """True while a batch of late shows the present speed of a model."""
