@@ -136,8 +136,10 @@ def _is_contract(text: str, heading: Heading) -> bool:
 
 def _contract_line(text: str) -> Heading | None:
     """Find a contract's long title at the very top: "Worldwide License and Distribution Agreement"."""
-    line = None if is_letter(text) else _CONTRACT_LINE.search(text, 0, TOP_CHARACTERS)
-    return Heading(PaperKind.CONTRACT, *line.span(), None, HeadingForm.TITLE) if line else None
+    line = _CONTRACT_LINE.search(text, 0, TOP_CHARACTERS)
+    if line is None or is_letter(text):
+        return None
+    return Heading(PaperKind.CONTRACT, *line.span(), None, HeadingForm.TITLE)
 
 
 def _stands_alone(text: str, heading: Heading) -> bool:
