@@ -187,18 +187,22 @@ class FineTuning:
 
     def _is_over(self) -> bool:
         """True when the time is up, or the last `patience` passes were no better."""
+        return self._is_out_of_time() or self._has_stopped_rising()
+
+    def _is_out_of_time(self) -> bool:
         minutes = self._options.minutes
-        if minutes is not None and self.progress.seconds > minutes * 60:
-            return True
+        return minutes is not None and self.progress.seconds > minutes * 60
+
+    def _has_stopped_rising(self) -> bool:
         return self.progress.best >= 0 and self.progress.epoch - self.progress.best_epoch >= self._options.patience
 
     def _end_reason(self) -> str:
         """Say why the training ended, and whether a longer one may give more."""
         options, progress = self._options, self.progress
-        if progress.best >= 0 and progress.epoch - progress.best_epoch >= options.patience:
+        if self._has_stopped_rising():
             return f"the score has not risen for {options.patience} passes"
         limit = f"the {options.epochs} passes (--epochs) are done"
-        if options.minutes is not None and progress.seconds > options.minutes * 60:
+        if self._is_out_of_time():
             limit = f"the time is over (--minutes {options.minutes:g})"
         if progress.best_epoch < progress.epoch or not 0 < progress.best < 1:
             return limit
