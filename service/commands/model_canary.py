@@ -27,7 +27,7 @@ from service.commands.model_actions import progress_bar, remote_of, store_of
 from service.core.canary import LEAST_ANSWERS, LEAST_DOCUMENTS, CanaryAnswer, CanaryLimits, CanaryReport, compare
 from service.core.errors import GleanerError, InvalidOptions
 from service.evaluation.labelled_documents import LabelledDocument, LabelledSpan, read_sets
-from service.evaluation.span_scores import LEAST_GROUPS, SpanScore, Tally, conventional, difference_interval
+from service.evaluation.span_scores import LEAST_GROUPS, SpanScore, Tally, difference_interval, exact_spans
 from service.remote_service import RemoteService
 
 STABLE, CANDIDATE = "stable", "candidate"
@@ -135,11 +135,11 @@ def judge(posted: Sequence[PostedDocument], answers: Mapping[str, Sequence[Canar
         for each, answer in zip(posted, answers[tag], strict=False):
             if each.labelled is None:
                 continue
-            text, found = each.labelled.text, [LabelledSpan(a, b, label) for label, a, b in answer.entities]
-            truth, right = (
-                {span[:3] for span in conventional(text, spans, each.labels)} for spans in (each.labelled.spans, found)
+            answered = [LabelledSpan(a, b, label) for label, a, b in answer.entities]
+            truth, found = (
+                exact_spans(each.labelled.text, spans, each.labels) for spans in (each.labelled.spans, answered)
             )
-            tally.add(each.labelled.group, gold=len(truth), found=len(right), right=len(truth & right))
+            tally.add(each.labelled.group, gold=len(truth), found=len(found), right=len(truth & found))
     stable, candidate = tallies[STABLE], tallies[CANDIDATE]
     return LabelledVerdict(len(posted), stable.score(), candidate.score(), difference_interval(stable, candidate))
 

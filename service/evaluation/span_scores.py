@@ -45,6 +45,11 @@ def conventional(text: str, spans: Iterable[LabelledSpan], labels: Collection[st
     return [_with_currency(text, span) if span.label in AMOUNTS else span for span in kept]
 
 
+def exact_spans(text: str, spans: Iterable[LabelledSpan], labels: Collection[str]) -> set[tuple[int, int, str]]:
+    """Reduce spans as `conventional` does, to start, end and label: what is compared with the truth."""
+    return {span[:3] for span in conventional(text, spans, labels)}
+
+
 def overlapped(spans: Iterable[LabelledSpan], labels: Collection[str]) -> int:
     """Count the spans of these labels that `conventional` drops, as an earlier or longer one covers their start."""
     count = end = 0

@@ -20,7 +20,7 @@ from transformers import PreTrainedModel
 from service.core.decoding.tag_scheme import scheme_of
 from service.engine.device.selection import choose_device, use_threads
 from service.evaluation.labelled_documents import LabelledSet, LabelledSpan, read_sets, repeated_texts
-from service.evaluation.span_scores import SpanScore, Tally, conventional
+from service.evaluation.span_scores import SpanScore, Tally, exact_spans
 from service.families.token_classifier.engine.reading import read as read_checkpoint
 from service.settings import read_settings
 from service.text.decoding_files import TRANSITIONS
@@ -154,7 +154,7 @@ def score(model: PreTrainedModel, cutter: Cutter, sets: Sequence[TrainingSet]) -
     for number, each in enumerate(sets):
         for document in each.documents:
             truth, found = (
-                {span[:3] for span in conventional(document.text, spans, each.settled)}
+                exact_spans(document.text, spans, each.settled)
                 for spans in (document.spans, find_spans(model, cutter, document.text))
             )
             for label in {span[2] for span in truth | found}:

@@ -33,7 +33,7 @@ from service.core.decoding.tokens import word_starts
 from service.core.decoding.transitions import Transitions
 from service.evaluation.labelled_documents import LabelledDocument, LabelledSet, LabelledSpan, limited
 from service.evaluation.report import calibration as reliability
-from service.evaluation.span_scores import conventional
+from service.evaluation.span_scores import conventional, exact_spans
 from service.text.decoding_files import RULES as RULES_FILE
 from service.text.decoding_files import TRANSITIONS
 from service.training.frozen_model import FrozenModel, Progress, ScoredDocument
@@ -238,7 +238,7 @@ def _judged(
     text, logits = scored.document.text, scored.logits.astype(np.float32)
     entities = decode_logits(text, scored.encoding, logits, scheme, Aggregation.CONSTRAINED, decoding)
     found = [LabelledSpan(each.start, each.end, each.label, each.score) for each in entities]
-    truth = {span[:3] for span in conventional(text, scored.document.spans, labelled.labels)}
+    truth = exact_spans(text, scored.document.spans, labelled.labels)
     return [(span.score, span[:3] in truth) for span in conventional(text, found, labelled.labels)]
 
 
