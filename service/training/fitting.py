@@ -36,8 +36,8 @@ from service.evaluation.report import calibration as reliability
 from service.evaluation.span_scores import conventional, exact_spans
 from service.text.decoding_files import RULES as RULES_FILE
 from service.text.decoding_files import TRANSITIONS
-from service.training.frozen_model import FrozenModel, Progress, ScoredDocument
-from service.training.transitions import WordLattice, allowed_tags, fit_transitions
+from service.training.frozen_model import FrozenModel, ScoredDocument
+from service.training.transitions import Progress, WordLattice, allowed_tags, fit_transitions
 
 STRENGTH: Final = 0.8
 """Factor of the fitted transitions."""
@@ -136,18 +136,13 @@ def fit_scored(folder: Path, scored: ScoredSets, progress: Progress) -> FittedDe
     helps = all(stepped) and _f1(stepped, scored) > f1
     judged = stepped if helps else before
     crossed = chain.from_iterable(_mapped(fit_calibration(judged[1 - fold]), judged[fold]) for fold in range(FOLDS))
-    after = reliability(crossed).error
-    measured = FittedDecoding(len([*chain(*judged)]), groups, (f1, _f1(judged, scored)), (error, after))
+    after, found = reliability(crossed).error, [*chain(*judged)]
     if after >= error:
-        return replace(
-            measured,
-            error=(error, error),
-            f1=(f1, f1),
-            reason=f"their error is {error:.3f} without it, and {after:.3f} with it",
-        )
-    calibration = fit_calibration([*chain(*judged)])
+        reason = f"their error is {error:.3f} without it, and {after:.3f} with it"
+        return FittedDecoding(len(found), groups, (f1, f1), (error, error), reason)
+    calibration = fit_calibration(found)
     _write(folder, replace(plain, calibration=calibration), np.stack(halves).mean(axis=0) if helps else None)
-    return measured
+    return FittedDecoding(len(found), groups, (f1, _f1(judged, scored)), (error, after))
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -18,13 +18,12 @@ from service.evaluation.labelled_documents import LabelledDocument
 from service.families.token_classifier.engine.reading import read as read_checkpoint
 from service.text.pipeline import Prepared, prepare
 from service.text.tokenizer import TextTokenizer
+from service.training.transitions import Progress
 
 LONGEST_TOKENS: Final = 512
 OVERLAP_TOKENS: Final = 128
 BATCH_TOKENS: Final = 8_192
 """Padded tokens of one forward pass."""
-
-Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
