@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from service.core.errors import InvalidOptions
-from service.evaluation.data_check import findings, label_counts
+from service.evaluation.data_check import findings, label_counts, unknown_labels
 from service.evaluation.foreign_formats import ForeignData, read_foreign
 from service.evaluation.foreign_records import TITLES, ReadOptions, UnreadableFormat
 from service.evaluation.labelled_documents import (
@@ -204,7 +204,7 @@ def run_check(chosen: argparse.Namespace) -> int:
         for finding in findings(each.documents, known):
             doubtful = True
             print(f"  {finding}")
-        if known is not None and any(span.label not in known for document in each.documents for span in document.spans):
+        if known is not None and unknown_labels(each.documents, known):
             print("  (`gleaner train` gives the new model a head for all labels of the data)")
     return 1 if doubtful else 0
 
