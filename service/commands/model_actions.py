@@ -37,7 +37,7 @@ from service.core.errors import ModelError, ServiceError
 from service.evaluation.data_check import unknown_labels
 from service.evaluation.labelled_documents import BadRecords, LabelledDocument, read_sets
 from service.settings import read_settings
-from service.terminal import draw
+from service.terminal import draw, say
 
 if TYPE_CHECKING:  # A listing does not need it.
     from service.core.decoding.model_decoding import Decoding
@@ -114,18 +114,16 @@ def run_publish(chosen: argparse.Namespace) -> int:
     if licence := license_of(chosen.folder):
         print(f"licence: {licence}")
     if not (scanned.family.has_labels or golden):
-        print(
-            "gleaner: warning: without golden examples nobody notices a revision that finds something else; "
-            "--golden takes labelled documents",
-            file=sys.stderr,
+        say(
+            "warning: without golden examples nobody notices a revision that finds something else; "
+            "--golden takes labelled documents"
         )
     if decoding is not None:
         report_scheme(scanned.config.labels, decoding, observed)
     if any(UNNAMED_LABEL.fullmatch(label) for label in published.revision.manifest.labels):
-        print(
-            "gleaner: warning: its labels are transformers' defaults (LABEL_0 …), and services will answer with them: "
-            f"name the tags in `id2label` of {chosen.folder}/config.json and publish again",
-            file=sys.stderr,
+        say(
+            "warning: its labels are transformers' defaults (LABEL_0 …), and services will answer with them: "
+            f"name the tags in `id2label` of {chosen.folder}/config.json and publish again"
         )
     return 0
 
@@ -161,16 +159,12 @@ def report_scheme(labels: tuple[str, ...], decoding: Decoding, observed: str) ->
     if scheme.outside not in (None, OUTSIDE):
         print(f"labels: {scheme.outside} is read as O, outside entities")
     if tags := unread_tags(scheme):
-        print(
-            f"gleaner: warning: {tags[0]} looks like a tag, but is none of the labels' scheme, so services will answer "
-            "with it as it is: write B-…, I-… and O in `id2label` of config.json and publish again",
-            file=sys.stderr,
+        say(
+            f"warning: {tags[0]} looks like a tag, but is none of the labels' scheme, so services will answer "
+            "with it as it is: write B-…, I-… and O in `id2label` of config.json and publish again"
         )
     if scheme.outside is None and not any(map(UNNAMED_LABEL.fullmatch, labels)):
-        print(
-            "gleaner: warning: no label is `O`, for words outside entities, so each word will be in one",
-            file=sys.stderr,
-        )
+        say("warning: no label is `O`, for words outside entities, so each word will be in one")
 
 
 def check_golden(revision: Revision, store: Store) -> str:
