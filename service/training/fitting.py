@@ -27,7 +27,7 @@ from safetensors.numpy import save
 
 from service.core.decoding.aggregation_strategies import Aggregation, softmax
 from service.core.decoding.entities import decode_logits
-from service.core.decoding.model_decoding import Calibration, Decoding, word_logits
+from service.core.decoding.model_decoding import PLAIN, Calibration, Decoding, word_logits
 from service.core.decoding.tag_scheme import Scheme
 from service.core.decoding.tokens import word_starts
 from service.core.decoding.transitions import Transitions
@@ -120,17 +120,16 @@ def fit_own(folder: Path, sets: Sequence[LabelledSet], progress: Progress) -> Fi
 
 def fit_scored(folder: Path, scored: ScoredSets, progress: Progress) -> FittedDecoding:
     """Fit on sets whose logits are known."""
-    plain = Decoding()
-    before = [_judged_fold(scored.sets, scored.scheme, plain, fold) for fold in range(FOLDS)]
+    before = [_judged_fold(scored.sets, scored.scheme, PLAIN, fold) for fold in range(FOLDS)]
     entities, groups = sum(map(len, before)), sum(each.groups for each, _ in scored.sets)
     f1, error = _f1(before, scored), reliability(chain.from_iterable(before)).error
     if entities < LEAST_ENTITIES or groups < LEAST_GROUPS or not all(before):
         few = f"{entities} entities were found in the {groups} groups left out of training"
         reason = f"{few}; {LEAST_ENTITIES} in {LEAST_GROUPS} groups are enough"
         return FittedDecoding(entities, groups, (f1, f1), (error, error), reason)
-    halves = _halves(scored, lambda each: each.labels, plain, STRENGTH, progress)
+    halves = _halves(scored, lambda each: each.labels, PLAIN, STRENGTH, progress)
     stepped = [
-        _judged_fold(scored.sets, scored.scheme, _with_steps(plain, steps, scored), fold)
+        _judged_fold(scored.sets, scored.scheme, _with_steps(PLAIN, steps, scored), fold)
         for fold, steps in enumerate(halves)
     ]
     helps = all(stepped) and _f1(stepped, scored) > f1
@@ -141,7 +140,7 @@ def fit_scored(folder: Path, scored: ScoredSets, progress: Progress) -> FittedDe
         reason = f"their error is {error:.3f} without it, and {after:.3f} with it"
         return FittedDecoding(len(found), groups, (f1, f1), (error, error), reason)
     calibration = fit_calibration(found)
-    _write(folder, replace(plain, calibration=calibration), np.stack(halves).mean(axis=0) if helps else None)
+    _write(folder, replace(PLAIN, calibration=calibration), np.stack(halves).mean(axis=0) if helps else None)
     return FittedDecoding(len(found), groups, (f1, _f1(judged, scored)), (error, after))
 
 
