@@ -1,1 +1,1 @@
-"""The scaling policy and its alarms as data, and CloudWatch's and Auto Scaling's rules over them."""
+"""The scaling policy and its alarms as data, limits, capacity and costs."""

@@ -8,14 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from infra.scaling.alarm_evaluation import Alarm, Comparison, Condition, Missing, Statistic
+from infra.scaling.alarm_values import POINTS_A_MINUTE, Alarm, Comparison, Condition, Missing, Statistic
 from infra.scaling.policy import Policy
 from service.signals.catalog import (
     GPU_LOST,
     GPU_MEMORY_UTILIZATION,
     GPU_UTILIZATION,
     MEMORY_SPLITS,
-    PERIOD_SECONDS,
     REFUSALS,
     REQUEST_SECONDS,
     RESTARTS,
@@ -40,7 +39,7 @@ INSTANCE_DAYS = Signal("InstanceDays", Unit.COUNT, Kind.LEVEL)
 
 def points_of(tasks: int) -> int:
     """Fewest points in a minute of as many tasks; one may lie beyond the minute's edge."""
-    return tasks * MINUTE // PERIOD_SECONDS - 1
+    return tasks * POINTS_A_MINUTE - 1
 
 
 NEED_TASKS = ("metrics-missing", "gpu-unseen")

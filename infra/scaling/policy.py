@@ -23,7 +23,7 @@ import math
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
-from infra.scaling.alarm_evaluation import Alarm, Comparison, Condition, Statistic
+from infra.scaling.alarm_values import Alarm, Comparison, Condition, Statistic
 from infra.scaling.capacity import ASSUMED, Capacity
 from infra.scaling.limits import Delays, Forecast, Limits, Schedule
 from infra.scaling.policy_values import BURSTY, Step, StepScaling, Targets, TargetTracking, Tuning

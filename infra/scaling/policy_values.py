@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from infra.scaling.alarm_evaluation import Alarm
+from infra.scaling.alarm_values import Alarm
 from service.signals.catalog import SCALE_IN_WORK_RATIO, STEP_WORK_RATIO, TARGET_WORK_RATIO, Signal
 
 

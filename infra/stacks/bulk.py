@@ -17,7 +17,7 @@ from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
 from infra.bulk_jobs import BulkJobs
-from infra.scaling.alarm_evaluation import Comparison, Missing
+from infra.scaling.alarm_values import Comparison, Missing
 from infra.stacks.scaling import SQS, VISIBLE
 
 RECEIVED_AT_MOST = 5

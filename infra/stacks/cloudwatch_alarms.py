@@ -12,7 +12,7 @@ from typing import Any
 from aws_cdk import aws_cloudwatch as cloudwatch
 from constructs import Construct
 
-from infra.scaling.alarm_evaluation import Alarm, Comparison, Condition, Statistic
+from infra.scaling.alarm_values import Alarm, Comparison, Condition, Statistic
 from infra.scaling.oncall_alarms import Shortfall
 from infra.stacks.container import NAMESPACE
 from service.signals.catalog import SERVICE_DIMENSION

@@ -16,8 +16,7 @@ from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_ecs as ecs
 from constructs import Construct
 
-from infra.scaling.alarm_evaluation import Comparison, Missing
-from infra.scaling.autoscaler import POINTS_A_MINUTE
+from infra.scaling.alarm_values import POINTS_A_MINUTE, Comparison, Missing
 from infra.scaling.limits import Forecast, Schedule
 from infra.scaling.policy import Policy
 from infra.scaling.policy_values import StepScaling

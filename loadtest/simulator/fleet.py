@@ -17,9 +17,9 @@ from zoneinfo import ZoneInfo
 import numpy as np
 
 from infra.fleet_scaling import FleetScaling
-from infra.scaling.alarm_evaluation import Series
-from infra.scaling.autoscaler import Autoscaler, Decision
 from infra.scaling.limits import Schedule
+from loadtest.simulator.alarm_evaluation import Series
+from loadtest.simulator.autoscaler import Autoscaler, Decision
 from loadtest.simulator.bulk import BulkDemand, SimulatedJob
 from loadtest.simulator.demand import Demand, Floats
 from loadtest.simulator.machines import LOOK_SECONDS, TASK_START_SECONDS, GroupPlan, Machine, Machines

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from html import escape
 from operator import attrgetter
 
-from infra.scaling.autoscaler import Decision
 from loadtest.report.chart import Chart, Points, Series
 from loadtest.report.page import document, figure, row, table, tile_row
+from loadtest.simulator.autoscaler import Decision
 from loadtest.simulator.demand import Demand
 from loadtest.simulator.fleet import FleetRun, Minute
 from loadtest.simulator.outcome import Outcome

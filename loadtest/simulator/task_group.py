@@ -14,7 +14,7 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
-from infra.scaling.alarm_evaluation import Point, Series
+from loadtest.simulator.alarm_evaluation import Point, Series
 from loadtest.simulator.demand import Floats
 from loadtest.simulator.service_model import ServiceModel
 from loadtest.simulator.single_task import LEVELS, LatencyTable, level_of

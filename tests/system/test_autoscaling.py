@@ -13,8 +13,6 @@ from pathlib import Path
 import httpx
 import pytest
 
-from infra.scaling.alarm_evaluation import Series
-from infra.scaling.autoscaler import Autoscaler, Decision
 from infra.scaling.capacity import Capacity
 from infra.scaling.limits import Delays, Limits
 from infra.scaling.policy import Policy, policy_for
@@ -22,6 +20,8 @@ from infra.scaling.policy_values import StepScaling
 from loadtest.errors import Unreachable
 from loadtest.generator.sampler import scrape
 from loadtest.service_process import ServiceProcess, clean_environment, settings_environment
+from loadtest.simulator.alarm_evaluation import Series
+from loadtest.simulator.autoscaler import Autoscaler, Decision
 from service.signals.catalog import BUSY_RATIO, GPU_UTILIZATION, Kind, Signal
 from service.signals.points import Snapshot, measure
 from tests.support.service import wait_until

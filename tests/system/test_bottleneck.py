@@ -11,7 +11,7 @@ from pathlib import Path
 
 import httpx
 
-from infra.scaling.alarm_evaluation import Condition
+from infra.scaling.alarm_values import Condition
 from infra.scaling.policy import Policy, policy_for
 from service.signals.catalog import BACKLOG_SECONDS, WORK_RATIO
 from tests.support.document_files import pdf

@@ -7,12 +7,12 @@ from itertools import pairwise
 
 import pytest
 
-from infra.scaling.alarm_evaluation import Point, Series, State, evaluate
 from infra.scaling.capacity import BadCapacity, Capacity, read_capacity
 from infra.scaling.limits import Limits
 from infra.scaling.oncall_alarms import alarms_for, rollback_alarms
 from infra.scaling.policy import Policy, policy_for, targets_for, with_bulk
 from infra.scaling.policy_values import StepScaling
+from loadtest.simulator.alarm_evaluation import Point, Series, State, evaluate
 from service.signals import catalog
 
 POLICY = policy_for()

@@ -9,7 +9,7 @@ import pytest
 
 from infra.environments import ENVIRONMENTS, Environment, Variant
 from infra.fleet_scaling import policy_of
-from infra.scaling.alarm_evaluation import Alarm
+from infra.scaling.alarm_values import Alarm
 from infra.scaling.oncall_alarms import INSTANCE_DAYS, alarms_for, instances_missing, tasks_missing
 from infra.scaling.policy import policy_for
 from infra.stacks.cloudwatch_alarms import expression, safe_value

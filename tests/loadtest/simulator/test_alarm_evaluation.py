@@ -6,18 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from infra.scaling.alarm_evaluation import (
-    Alarm,
-    Comparison,
-    Condition,
-    Missing,
-    Point,
-    Series,
-    State,
-    Statistic,
-    evaluate,
-    statistic_of,
-)
+from infra.scaling.alarm_values import Alarm, Comparison, Condition, Missing, Statistic
+from loadtest.simulator.alarm_evaluation import Point, Series, State, evaluate, statistic_of
 from service.signals.catalog import BACKLOG_SECONDS, QUEUE_DEPTH, WORK_RATIO
 
 

@@ -1,9 +1,6 @@
-"""Alarms as values, and CloudWatch's evaluation of them over series of points. Pure; time is passed in.
+"""CloudWatch's evaluation of alarms over series of points. Pure; time is passed in.
 
-    points of all tasks → one statistic for each period → does every condition hold? → M of the last N periods
-
-An alarm may have several conditions; it breaches where all of them hold. In CloudWatch that is one metric expression
-(`stacks/cloudwatch_alarms.py`), so permission ("the GPU agrees") is part of the alarm and no second opinion.
+points of all tasks → one statistic for each period → does every condition hold? → M of the last N periods
 """
 
 from __future__ import annotations
@@ -14,47 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from infra.scaling.alarm_values import Alarm, Condition, Missing, Statistic
 from service.signals.catalog import Signal
-
-
-class Statistic(StrEnum):
-    """Statistics by CloudWatch's names. Over tasks: one share, the total, the most, the least, how many."""
-
-    AVERAGE = "Average"
-    SUM = "Sum"
-    MAXIMUM = "Maximum"
-    MINIMUM = "Minimum"
-    SAMPLE_COUNT = "SampleCount"
-    P99 = "p99"
-
-
-class Comparison(StrEnum):
-    """CloudWatch's names."""
-
-    AT_LEAST = "GreaterThanOrEqualToThreshold"
-    ABOVE = "GreaterThanThreshold"
-    AT_MOST = "LessThanOrEqualToThreshold"
-    BELOW = "LessThanThreshold"
-
-    def holds(self, value: float, threshold: float) -> bool:
-        """True when the value compares with the threshold in this way."""
-        match self:
-            case Comparison.AT_LEAST:
-                return value >= threshold
-            case Comparison.ABOVE:
-                return value > threshold
-            case Comparison.AT_MOST:
-                return value <= threshold
-            case Comparison.BELOW:
-                return value < threshold
-
-
-class Missing(StrEnum):
-    """The treatment of a period without points, by CloudWatch's names."""
-
-    BREACHING = "breaching"
-    NOT_BREACHING = "notBreaching"
-    IGNORE = "ignore"
 
 
 class State(StrEnum):
@@ -62,52 +20,6 @@ class State(StrEnum):
 
     OK = "OK"
     ALARM = "ALARM"
-
-
-@dataclass(frozen=True, slots=True)
-class Condition:
-    """A statistic of one signal against a threshold.
-
-    Attributes:
-        per: the statistic counts for each point of this signal in the same period: refusals for each request.
-    """
-
-    signal: Signal
-    statistic: Statistic
-    comparison: Comparison
-    threshold: float
-    per: Signal | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Alarm:
-    """Conditions, how long they must hold, and what the notified person or policy should know.
-
-    Attributes:
-        name: unique within a fleet.
-        conditions: all must hold; the first one's statistic is the alarm's value, which steps are measured on.
-        meaning: what is the case in state ALARM.
-        remedy: what to do, or what is done.
-    """
-
-    name: str
-    conditions: tuple[Condition, ...]
-    periods: int
-    period_seconds: int = 10
-    datapoints: int | None = None
-    missing: Missing = Missing.NOT_BREACHING
-    meaning: str
-    remedy: str
-
-    @property
-    def datapoints_to_alarm(self) -> int:
-        """M of "M of N"; N unless `datapoints` is set."""
-        return self.datapoints or self.periods
-
-    @property
-    def seconds_to_alarm(self) -> float:
-        """Seconds from the first breaching point to the alarm, if the breach lasts."""
-        return self.datapoints_to_alarm * self.period_seconds
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from infra.scaling.alarm_evaluation import Alarm, Comparison, Condition, Series, Statistic
-from infra.scaling.autoscaler import Autoscaler, Decision
+from infra.scaling.alarm_values import Alarm, Comparison, Condition, Statistic
 from infra.scaling.limits import Delays, Limits
 from infra.scaling.policy import Policy, policy_for
 from infra.scaling.policy_values import Step, StepScaling
+from loadtest.simulator.alarm_evaluation import Series
+from loadtest.simulator.autoscaler import Autoscaler, Decision
 from service.signals import catalog
 from service.signals.catalog import Signal
 

@@ -17,17 +17,17 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from infra.scaling.alarm_evaluation import Alarm, Comparison, Condition, Series, State, Statistic, evaluate
+from infra.scaling.alarm_values import POINTS_A_MINUTE, Alarm, Comparison, Condition, Statistic
 from infra.scaling.policy import Policy
 from infra.scaling.policy_values import TargetTracking
-from service.signals.catalog import GPU_UTILIZATION, PERIOD_SECONDS
+from loadtest.simulator.alarm_evaluation import Series, State, evaluate
+from service.signals.catalog import GPU_UTILIZATION
 
 REPEAT_SECONDS = 60
 TRACKING = "target-tracking"
 GPU_TRACKING = "gpu-target"
 TRACKING_PERIODS = 3
 TRACKING_PERIOD_SECONDS = 60
-POINTS_A_MINUTE = TRACKING_PERIOD_SECONDS // PERIOD_SECONDS
 
 
 @dataclass(frozen=True, slots=True)
