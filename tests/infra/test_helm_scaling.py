@@ -14,6 +14,7 @@ import yaml
 
 from infra.helm_files import CHART, rules
 from infra.scaling.policy import policy_for
+from service.core.types import Phase
 from tests.support.helm import Helm
 from tests.support.metric_values import exported_names
 
@@ -122,10 +123,34 @@ def promtool(folder: Path, rules: list[dict[str, Any]], values: dict[str, str], 
 
 
 def of_pods(name: str, value: float, pods: tuple[str, ...], labels: str = "") -> dict[str, str]:
-    return {f'{name}{{namespace="documents",pod="{pod}"{labels}}}': str(value) for pod in pods}
+    return {f'{name}{{namespace="documents",pod="{pod}",instance="{pod}"{labels}}}': str(float(value)) for pod in pods}
 
 
 GAUGES = ("work_ratio", "backlog_seconds", "queue_documents", "queue_oldest_age_seconds", "gpu_utilization_ratio")
+IDLE = (0, 0, 0, 0, 0)
+BUSY = (0.8, 20, 900, 20, 0.99)
+
+
+def of_phase(phase: Phase, pods: tuple[str, ...]) -> dict[str, str]:
+    return {
+        k: v for each in Phase for k, v in of_pods("gleaner_phase", each == phase, pods, f',phase="{each}"').items()
+    }
+
+
+def in_phase(phase: Phase, values: tuple[float, ...], pods: tuple[str, ...]) -> dict[str, str]:
+    """The gauges that scaling asks for, of pods in this phase."""
+    gauges = zip(GAUGES, values, strict=True)
+    return of_phase(phase, pods) | {
+        k: v for name, value in gauges for k, v in of_pods(f"gleaner_{name}", value, pods).items()
+    }
+
+
+def answers(queries: list[str], wanted: tuple[float | None, ...]) -> dict[str, list[Any]]:
+    """Each query, to the thousandth, and its answer; None: no answer, which KEDA takes for an error."""
+    return {
+        f"round({query}, 0.001)": [] if value is None else [{"labels": "{}", "value": value}]
+        for query, value in zip(queries, wanted, strict=True)
+    }
 
 
 @pytest.mark.second_tier  # promtool
@@ -136,24 +161,53 @@ GAUGES = ("work_ratio", "backlog_seconds", "queue_documents", "queue_oldest_age_
         ((0.5, 0, 501, 1, 0.4), (1.0, 0, 3, 0)),
         ((0.5, 0, 500, 3, 0.95), (1.0, 0, 0, 2.5)),
         ((0.5, 0, 9, 2.5, 0.99), (1.0, 0, 0, 0)),
-        ((), (None, None, None, 0)),
     ],
-    ids=["work", "queue", "gpu", "no wait", "nothing scraped"],
+    ids=["work", "queue", "gpu", "no wait"],
 )
 def test_scaling_asks_for_this_releases_pods_alone(
-    helm: Helm, tmp_path: Path, values: tuple[float, ...], wanted: tuple[float | None, ...]
+    helm: Helm, tmp_path: Path, values: tuple[float, ...], wanted: tuple[float, ...]
 ) -> None:
     names = [f"gleaner_{each}" for each in GAUGES]
     queries = helm.scaling_queries()
     assert set(names) <= exported_names()
     assert all(any(name in query for query in queries) for name in names)
-    series = {k: v for name, value in zip(names, values, strict=False) for k, v in of_pods(name, value, OWN).items()}
-    others = {k: v for name in names for k, v in of_pods(name, 1000, OTHERS).items()}
-    checks = {
-        f"round({query}, 0.001)": [] if value is None else [{"labels": "{}", "value": value}]
-        for query, value in zip(queries, wanted, strict=True)
-    }
-    promtool(tmp_path, [], series | others, checks)
+    series = in_phase(Phase.READY, values, OWN) | in_phase(Phase.READY, (1000, 1000, 1000, 1000, 1000), OTHERS)
+    promtool(tmp_path, [], series, answers(queries, wanted))
+
+
+NEW = ("fleet-9f8e7d-bbbb1",)
+NOTHING: dict[str, str] = {}
+UNKNOWN = (None, None, None, 0)
+FOR_TWO = (1.6, 40, 3, 2.5)
+
+
+@pytest.mark.second_tier  # promtool
+@pytest.mark.parametrize(
+    ("series", "wanted"),
+    [
+        (in_phase(Phase.READY, BUSY, OWN), FOR_TWO),
+        *((in_phase(Phase.READY, BUSY, OWN) | in_phase(each, IDLE, NEW), FOR_TWO) for each in Phase if each != "ready"),
+        (in_phase(Phase.READY, BUSY, OWN) | in_phase(Phase.DRAINING, BUSY, NEW), FOR_TWO),
+        (in_phase(Phase.READY, BUSY, OWN) | of_pods("gleaner_backlog_seconds", 0, NEW), FOR_TWO),
+        (in_phase(Phase.READY, BUSY, OWN) | in_phase(Phase.READY, IDLE, NEW), (1.6, 0, 0, 0)),
+        (in_phase(Phase.LOADING, IDLE, OWN) | in_phase(Phase.DRAINING, BUSY, NEW), UNKNOWN),
+        (NOTHING, UNKNOWN),
+    ],
+    ids=[
+        "two busy",
+        *(f"and one {each}" for each in Phase if each != "ready"),
+        "and one that still works while it drains",
+        "and one without a phase yet",
+        "and one that is free",
+        "none ready",
+        "nothing scraped",
+    ],
+)
+def test_scaling_asks_for_ready_pods_alone(
+    helm: Helm, tmp_path: Path, series: dict[str, str], wanted: tuple[float | None, ...]
+) -> None:
+    """A pod that loads or drains has gauges, at zero: as the least loaded one it would speak for all."""
+    promtool(tmp_path, [], series, answers(helm.scaling_queries(), wanted))
 
 
 @pytest.mark.second_tier  # promtool
@@ -178,25 +232,21 @@ def test_scaling_leaves_bulk_work_out_and_asks_for_its_deadline(
     for name, values in (("gleaner_stage_work_ratio", stages), ("gleaner_bulk_stage_work_ratio", bulk)):
         for stage, value in zip(("compute", "parse"), values or (), strict=False):
             series |= of_pods(name, value, OWN, f',stage="{stage}"')
+            series |= of_pods(name, value, NEW, f',stage="{stage}"')
             series |= of_pods(name, 9.0, OTHERS, f',stage="{stage}"')
     if stages:
-        series |= of_pods("gleaner_backlog_seconds", 1, OWN) | of_pods("gleaner_queue_documents", 9, OWN)
+        series |= in_phase(Phase.READY, (0, 1, 9, 0, 0), OWN) | of_phase(Phase.DRAINING, NEW)
     if wanted:
-        series |= of_pods("gleaner_bulk_tasks_wanted", wanted, OWN)
-    queries = helm.scaling_queries(*FROM_NONE)
-    checks = {
-        f"round({query}, 0.001)": [{"labels": "{}", "value": value}] for query, value in zip(queries, pods, strict=True)
-    }
-    promtool(tmp_path, [], series, checks)
+        series |= of_pods("gleaner_bulk_tasks_wanted", wanted, OWN) | of_pods("gleaner_bulk_tasks_wanted", 0, NEW)
+    promtool(tmp_path, [], series, answers(helm.scaling_queries(*FROM_NONE), pods))
 
 
 @pytest.mark.second_tier  # promtool
 def test_two_releases_in_one_prometheus_are_watched_apart(helm: Helm, tmp_path: Path) -> None:
     both = [helm.rendered(release=name)["PrometheusRule"]["spec"]["groups"] for name in ("fleet", "fleet-two")]
     rules = [{**group, "name": f"{group['name']}-{i}"} for i, groups in enumerate(both) for group in groups]
-    ready = ',phase="ready"'
-    values = of_pods("gleaner_phase", 1, OWN, ready) | of_pods("gleaner_phase", 0, OTHERS, ready)
-    values |= of_pods("gleaner_work_ratio", 0.2, OWN) | of_pods("gleaner_work_ratio", 0.8, OTHERS)
+    values = of_phase(Phase.READY, OWN) | of_phase(Phase.READY, OTHERS[:1]) | of_phase(Phase.LOADING, OTHERS[1:])
+    values |= of_pods("gleaner_work_ratio", 0.2, OWN) | of_pods("gleaner_work_ratio", 0.8, OTHERS[:1])
     labels = '{{namespace="documents", release="{}"}}'
     firing = 'count by (namespace, release) (ALERTS{alertname="GleanerTooFewTasks",alertstate="firing"})'
     promtool(
