@@ -131,18 +131,15 @@ IDLE = (0, 0, 0, 0, 0)
 BUSY = (0.8, 20, 900, 20, 0.99)
 
 
-def of_phase(phase: Phase, pods: tuple[str, ...]) -> dict[str, str]:
-    return {
-        k: v for each in Phase for k, v in of_pods("gleaner_phase", each == phase, pods, f',phase="{each}"').items()
-    }
+def of_phase(phase: Phase, pods: tuple[str, ...], labels: str = "") -> dict[str, str]:
+    told = [of_pods("gleaner_phase", each == phase, pods, f'{labels},phase="{each}"') for each in Phase]
+    return {series: value for each in told for series, value in each.items()}
 
 
-def in_phase(phase: Phase, values: tuple[float, ...], pods: tuple[str, ...]) -> dict[str, str]:
+def in_phase(phase: Phase, values: tuple[float, ...], pods: tuple[str, ...], labels: str = "") -> dict[str, str]:
     """The gauges that scaling asks for, of pods in this phase."""
-    gauges = zip(GAUGES, values, strict=True)
-    return of_phase(phase, pods) | {
-        k: v for name, value in gauges for k, v in of_pods(f"gleaner_{name}", value, pods).items()
-    }
+    told = [of_pods(f"gleaner_{name}", value, pods, labels) for name, value in zip(GAUGES, values, strict=True)]
+    return of_phase(phase, pods, labels) | {series: value for each in told for series, value in each.items()}
 
 
 def answers(queries: list[str], wanted: tuple[float | None, ...]) -> dict[str, list[Any]]:
@@ -208,6 +205,16 @@ def test_scaling_asks_for_ready_pods_alone(
 ) -> None:
     """A pod that loads or drains has gauges, at zero: as the least loaded one it would speak for all."""
     promtool(tmp_path, [], series, answers(helm.scaling_queries(), wanted))
+
+
+@pytest.mark.second_tier  # promtool
+def test_scaling_asks_for_the_pods_of_one_cluster_alone(helm: Helm, tmp_path: Path) -> None:
+    """Both clusters have this release; a pod of the same name loads here and is ready there."""
+    here, there = ',cluster="prod-eu",replica="a"', ',cluster="prod-us",replica="a"'
+    series = in_phase(Phase.READY, BUSY, OWN, here) | in_phase(Phase.READY, (0.1, 0, 0, 0, 0.1), NEW, there)
+    series |= in_phase(Phase.LOADING, IDLE, NEW, here)
+    queries = helm.scaling_queries("scaling.matchers=cluster=\"prod-eu\"\\,replica='a'")
+    promtool(tmp_path, [], series, answers(queries, FOR_TWO))
 
 
 @pytest.mark.second_tier  # promtool
