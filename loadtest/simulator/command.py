@@ -16,7 +16,7 @@ from pathlib import Path
 import msgspec
 
 from infra.environments import BadEnvironment, Environment, Variant, find_environment
-from infra.fleet_scaling import FleetScaling, capacity_path, fleet_scaling
+from infra.fleet_scaling import capacity_path
 from infra.scaling.capacity import ASSUMED, BadCapacity, Capacity, read_capacity
 from infra.scaling.costs import HOURLY_DOLLARS
 from infra.scaling.policy import Policy, with_bulk, with_gpu_target
@@ -25,6 +25,7 @@ from loadtest.errors import BadInput, LoadtestError
 from loadtest.simulator.bulk import BulkDemand, SimulatedJob
 from loadtest.simulator.demand import SHAPES, Demand, make_demand, peak, read_demand
 from loadtest.simulator.fleet import Fleet, FleetRun, Minute
+from loadtest.simulator.fleet_scaling import FleetScaling, fleet_scaling
 from loadtest.simulator.outcome import Outcome, outcome_of
 from loadtest.simulator.service_model import Documents, ServiceModel, model_of
 from loadtest.simulator.single_task import latency_table
@@ -275,7 +276,7 @@ def limited(model: ServiceModel, scaling: FleetScaling, documents: Documents) ->
         documents=documents,
         max_queue_seconds=scaling.max_queue_seconds,
         queue_limit_tokens=limit if limit < float("inf") else model.queue_limit_tokens,
-        deadline_seconds=scaling.deadline_seconds,
+        deadline_seconds=scaling.policy.delays.longest_request_seconds,
     )
 
 

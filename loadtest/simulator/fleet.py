@@ -16,12 +16,12 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 
-from infra.fleet_scaling import FleetScaling
 from infra.scaling.limits import Schedule
 from loadtest.simulator.alarm_evaluation import Series
 from loadtest.simulator.autoscaler import Autoscaler, Decision
 from loadtest.simulator.bulk import BulkDemand, SimulatedJob
 from loadtest.simulator.demand import Demand, Floats
+from loadtest.simulator.fleet_scaling import FleetScaling
 from loadtest.simulator.machines import LOOK_SECONDS, TASK_START_SECONDS, GroupPlan, Machine, Machines
 from loadtest.simulator.service_model import ServiceModel
 from loadtest.simulator.single_task import LatencyTable

@@ -11,7 +11,6 @@ import math
 import msgspec
 import numpy as np
 
-from infra.fleet_scaling import FleetScaling
 from infra.scaling.costs import (
     AROUND_DOLLARS,
     BULK_ENDPOINTS_DOLLARS,
@@ -22,6 +21,7 @@ from infra.scaling.costs import (
 )
 from loadtest.simulator.demand import Demand, Floats
 from loadtest.simulator.fleet import FleetRun
+from loadtest.simulator.fleet_scaling import FleetScaling
 from loadtest.simulator.service_model import ServiceModel
 from loadtest.simulator.single_task import LatencyTable
 from service.signals.catalog import PERIOD_SECONDS

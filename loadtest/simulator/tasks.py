@@ -18,8 +18,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from infra.fleet_scaling import FleetScaling
 from infra.instances import NOTICED_SECONDS, SPOT_NOTICE_SECONDS
+from loadtest.simulator.fleet_scaling import FleetScaling
 from loadtest.simulator.machines import TASK_START_SECONDS, Machine, Machines
 from loadtest.simulator.task_group import TaskGroup
 
@@ -180,7 +180,7 @@ class Tasks:
     def _new_task(self) -> Task:
         self._started += 1
         present = [task for task in self._tasks if not task.leaving and not task.doomed]
-        above = len(present) + 1 - self._scaling.spot_base
+        above = len(present) + 1 - self._scaling.policy.limits.minimum_tasks
         on_spot = sum(task.spot for task in present)
         return Task(self._started, above > 0 and on_spot < self._scaling.spot_weight * above, self._release)
 
@@ -203,7 +203,7 @@ class Tasks:
         if task.serving:
             task.serving = False
             self._serving.leave(task.number)
-            self._queue.at(now + self._scaling.deregistration_seconds, partial(self._gone, task))
+            self._queue.at(now + self._scaling.policy.delays.deregistration_seconds, partial(self._gone, task))
         else:
             self._gone(task, now)
 

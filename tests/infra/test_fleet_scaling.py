@@ -8,8 +8,9 @@ import re
 from pathlib import Path
 
 from infra.environments import ENVIRONMENTS, Environment
-from infra.fleet_scaling import fleet_scaling, policy_of
+from infra.fleet_scaling import policy_of
 from infra.stacks.container import container_environment
+from loadtest.simulator.fleet_scaling import fleet_scaling
 from tests.support.fleets import ON_ECS, Read, fleet
 from tests.support.source_tree import ROOT, Module, import_edges
 from tests.support.templates import attributes, only, resources, variables
@@ -23,7 +24,8 @@ def test_what_is_simulated_is_deployed(template: Read, environment: Environment)
     service = only(made, "AWS::ECS::Service")
     strategy = service["CapacityProviderStrategy"]
     weights = [each.get("Weight", 0) for each in strategy]
-    assert (strategy[0]["Base"], sum(weights[1:]) / sum(weights)) == (scaling.spot_base, scaling.spot_weight)
+    limits, delays = scaling.policy.limits, scaling.policy.delays
+    assert (strategy[0]["Base"], sum(weights[1:]) / sum(weights)) == (limits.minimum_tasks, scaling.spot_weight)
     assert service["DeploymentConfiguration"]["MaximumPercent"] == scaling.maximum_percent
     pools = resources(made, "AWS::AutoScaling::WarmPool").values()
     assert sum(int(each["MinSize"]) for each in pools) == scaling.warm_pool
@@ -32,10 +34,10 @@ def test_what_is_simulated_is_deployed(template: Read, environment: Environment)
     for each in resources(made, "AWS::AutoScaling::AutoScalingGroup").values():
         assert len(each["VPCZoneIdentifier"]) == scaling.zones
     delay = attributes(only(made, "AWS::ElasticLoadBalancingV2::TargetGroup"), "TargetGroupAttributes")
-    assert float(delay["deregistration_delay.timeout_seconds"]) == scaling.deregistration_seconds
+    assert float(delay["deregistration_delay.timeout_seconds"]) == delays.deregistration_seconds
     settings = variables(made)
     assert float(settings["GLEANER_MAX_QUEUE_MS"]) / 1000 == scaling.max_queue_seconds
-    assert float(settings["GLEANER_DEADLINE_MS"]) / 1000 == scaling.deadline_seconds
+    assert float(settings["GLEANER_DEADLINE_MS"]) / 1000 == delays.longest_request_seconds
     assert ("GLEANER_BULK_TASKS" in settings) == (scaling.policy.bulk_tasks is not None)
 
 

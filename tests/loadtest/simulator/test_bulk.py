@@ -8,13 +8,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from infra.fleet_scaling import FleetScaling
 from infra.scaling.capacity import ASSUMED
 from infra.scaling.limits import Delays, Limits
 from infra.scaling.policy import policy_for
 from loadtest.simulator.bulk import BulkDemand, SimulatedJob
 from loadtest.simulator.demand import Demand
 from loadtest.simulator.fleet import FIRST_TASK, Fleet, FleetRun
+from loadtest.simulator.fleet_scaling import FleetScaling
 from loadtest.simulator.outcome import Outcome, outcome_of
 from loadtest.simulator.service_model import model_of
 from loadtest.simulator.single_task import LatencyTable, latency_table
@@ -28,16 +28,11 @@ HOUR = 3600
 def fleet(minimum: int, maximum: int, bulk_tasks: int = 0) -> FleetScaling:
     limits = Limits(minimum_tasks=minimum, maximum_tasks=maximum)
     return FleetScaling(
-        policy=policy_for(limits=limits, delays=Delays(start_seconds=135.0), bulk_tasks=bulk_tasks),
+        policy=policy_for(
+            limits=limits, delays=Delays(start_seconds=135.0, longest_request_seconds=70), bulk_tasks=bulk_tasks
+        ),
         warm_pool=maximum,
-        target_percent=100,
-        maximum_percent=150,
-        deregistration_seconds=70.0,
-        spot_base=minimum,
-        spot_weight=0.0,
         max_queue_seconds=10.0,
-        queue_limit_tokens=math.inf,
-        deadline_seconds=300.0,
     )
 
 

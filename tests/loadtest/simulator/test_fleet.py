@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from infra.fleet_scaling import FleetScaling
 from infra.instances import NOTICED_SECONDS
 from infra.scaling.capacity import ASSUMED
-from infra.scaling.limits import Limits, Schedule
+from infra.scaling.limits import Delays, Limits, Schedule
 from infra.scaling.policy import policy_for, with_gpu_target
 from loadtest.simulator.demand import Demand, make_demand
 from loadtest.simulator.fleet import Fleet, FleetRun
+from loadtest.simulator.fleet_scaling import FleetScaling
 from loadtest.simulator.outcome import Outcome, outcome_of
 from loadtest.simulator.service_model import model_of
 from loadtest.simulator.single_task import LatencyTable, latency_table
@@ -24,14 +23,7 @@ MODEL = replace(model_of(ASSUMED), max_queue_seconds=2.0)
 SCALING = FleetScaling(
     policy=policy_for(limits=Limits(minimum_tasks=2, maximum_tasks=40)),
     warm_pool=20,
-    target_percent=100,
-    maximum_percent=150,
-    deregistration_seconds=300.0,
-    spot_base=2,
-    spot_weight=0.0,
     max_queue_seconds=2.0,
-    queue_limit_tokens=math.inf,
-    deadline_seconds=300.0,
 )
 
 
@@ -111,7 +103,8 @@ def test_what_waited_where_a_zone_was_is_lost(table: LatencyTable) -> None:
     assert calm.lost * calm.documents == pytest.approx(busy.counts[200 : 200 + NOTICED_SECONDS].sum() / 2, rel=0.05)
 
 
-SPOT = replace(SCALING, warm_pool=0, spot_weight=0.75, deregistration_seconds=70.0)
+BRIEF = Delays(longest_request_seconds=70)
+SPOT = replace(SCALING, policy=replace(SCALING.policy, delays=BRIEF), warm_pool=0, spot_weight=0.75)
 
 
 @pytest.mark.parametrize("target_percent", [100, 60])
