@@ -22,6 +22,9 @@ EXIT_UNUSABLE = 78
 EXIT_DEVICE_LOST = 69
 """Exit code for a lost GPU, where only another machine helps (EX_UNAVAILABLE of sysexits.h)."""
 
+FINAL_EXITS = {EXIT_UNUSABLE, EXIT_DEVICE_LOST}
+"""Exit codes of an engine after which no other is started."""
+
 EXIT_RESTART_LIMIT = 70
 """Exit code after too many deaths of front workers (EX_SOFTWARE of sysexits.h)."""
 

@@ -30,7 +30,7 @@ from service.core.liveness import RestartLimit
 from service.environment import ANY_ADDRESS, HEARTBEAT_VARIABLE, address_of, child_environment
 from service.logs import LogEvent
 from service.metrics.prometheus import forget_process
-from service.process import EXIT_DEVICE_LOST, EXIT_UNUSABLE, EngineWatchdog, end_of, is_traced
+from service.process import EXIT_DEVICE_LOST, EXIT_UNUSABLE, FINAL_EXITS, EngineWatchdog, end_of, is_traced
 from service.runtime_folder import runtime_folder
 from service.settings import Settings
 
@@ -182,7 +182,7 @@ class Supervisor:
             self._signal("bulk", signal.SIGTERM)  # Others take its chunks while the engine drains.
         self._signal("engine", signal.SIGTERM)
         while (code := self._wait_for_drain(end)) not in (0, None):
-            if code in (EXIT_UNUSABLE, EXIT_DEVICE_LOST) or not self._restart_engine(code):
+            if code in FINAL_EXITS or not self._restart_engine(code):
                 break
             self._signal("engine", signal.SIGTERM)
         self._stop_others()

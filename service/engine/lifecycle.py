@@ -17,7 +17,7 @@ from service.engine.models.manager import ModelManager
 from service.engine.models.startup import StartupState
 from service.logs import LogEvent
 from service.metrics.engine import EngineMetrics
-from service.process import EXIT_BROKEN, EXIT_DEVICE_LOST, EXIT_UNUSABLE
+from service.process import EXIT_BROKEN, EXIT_DEVICE_LOST, EXIT_UNUSABLE, FINAL_EXITS
 from service.settings import Settings
 
 START_SECONDS = 600.0
@@ -30,15 +30,15 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ExitReason:
-    """Reason for which an engine exits without being told to.
-
-    Attributes:
-        refuse: True if admitted documents must be refused, because no other engine will be started.
-    """
+    """Reason for which an engine exits without being told to."""
 
     exit_code: int
     reason: str
-    refuse: bool
+
+    @property
+    def final(self) -> bool:
+        """True if admitted documents must be refused, because no other engine will be started."""
+        return self.exit_code in FINAL_EXITS
 
 
 class Lifecycle:
@@ -81,7 +81,7 @@ class Lifecycle:
     def exit_reason(self) -> ExitReason | None:
         """Reason for an exit without being told to; None while there is none."""
         if self.startup.failure is not None:
-            return ExitReason(EXIT_UNUSABLE, self.startup.failure, refuse=False)
+            return ExitReason(EXIT_UNUSABLE, self.startup.failure)
         return self._exit_reason
 
     @property
@@ -141,7 +141,7 @@ class Lifecycle:
     def device_failed(self, reason: str) -> None:
         """Exit because the device failed on a batch; waiting documents are left to the next engine."""
         lost = self._device_lost(self._device.lost_after_failure())
-        self._exit_reason = lost or ExitReason(EXIT_BROKEN, reason, refuse=False)
+        self._exit_reason = lost or ExitReason(EXIT_BROKEN, reason)
 
     def device_hung(self, seconds: float) -> None:
         """Exit because a batch does not end; waiting and running documents are left to the next engine."""
@@ -159,7 +159,7 @@ class Lifecycle:
         if reason is None:
             return None
         self._metrics.gpu_lost.set(1.0)
-        return ExitReason(EXIT_DEVICE_LOST, reason, refuse=True)
+        return ExitReason(EXIT_DEVICE_LOST, reason)
 
     def _start_hung(self) -> ExitReason | None:
         """End a start-up without progress, except while it fetches; without a GPU, another engine may fare better."""
@@ -170,4 +170,4 @@ class Lifecycle:
             return None
         log.error("the start-up hangs", extra={"event": LogEvent.DEVICE_HUNG, "seconds": round(seconds, 1)})
         reason = f"the start-up made no progress for {seconds:.0f} s"
-        return self._device_lost(reason) if on_gpu else ExitReason(EXIT_BROKEN, reason, refuse=False)
+        return self._device_lost(reason) if on_gpu else ExitReason(EXIT_BROKEN, reason)

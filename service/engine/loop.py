@@ -16,7 +16,7 @@ from service.engine.lifecycle import ExitReason, Lifecycle
 from service.engine.models.loaded_model import InitialModels
 from service.engine.requests.intake import RequestIntake
 from service.engine.requests.status import StatusPublisher
-from service.wire import Hello
+from service.wire import NONE_FOLLOWS, Hello
 
 IDLE_SECONDS = 0.25
 LOADING_SECONDS = 0.01
@@ -72,8 +72,8 @@ class EngineLoop:
             self._deliver()
             self._look(beat)
         self._advance(stopping=False)
-        if self.exit_reason is not None and self.exit_reason.refuse:
-            self._table.refuse_all("engine_restarting", "the GPU is lost", retry_after_seconds=1.0)
+        if self.exit_reason is not None and self.exit_reason.final:
+            self._table.refuse_all("engine_restarting", NONE_FOLLOWS, retry_after_seconds=1.0)
         self._part()
 
     def _part(self) -> None:
@@ -83,10 +83,11 @@ class EngineLoop:
         """
         self._status.export_metrics(self._clock())
         self._status.send_to_all(self._clock())
-        if self.exit_reason is None or not self.exit_reason.refuse:
+        if self.exit_reason is None or not self.exit_reason.final:
             return
         end = time.monotonic() + PARTING_SECONDS
-        while not self._lifecycle.workers.closed() and time.monotonic() < end:
+        workers = self._lifecycle.workers
+        while not (workers.all_reported() and workers.closed()) and time.monotonic() < end:
             for worker, message, buffer in self._ipc.receive(IDLE_SECONDS):
                 if isinstance(message, Hello):
                     self._requests.handle(worker, message, buffer, self._clock())

@@ -30,7 +30,7 @@ def test_when_loading_fails_the_loop_ends_and_says_why() -> None:
         yield []
 
     world = play(scene, loaded=False)
-    assert world.loop.exit_reason == ExitReason(EXIT_UNUSABLE, "no such model", refuse=False)
+    assert world.loop.exit_reason == ExitReason(EXIT_UNUSABLE, "no such model")
     assert (world.status().phase, world.status().detail) == (Phase.FAILED, "no such model")
 
 
@@ -45,7 +45,7 @@ def test_a_lost_device_ends_the_engine_without_refusals() -> None:
 
     world = play(scene)
     assert world.loop.exit_reason == ExitReason(
-        EXIT_BROKEN, "AcceleratorError: CUDA error: device-side assert triggered", refuse=False
+        EXIT_BROKEN, "AcceleratorError: CUDA error: device-side assert triggered"
     )
     assert world.status().phase is Phase.FAILED
     assert [world.answers(key) for key in ("deadly", "neighbour", "waits")] == [[], [], []]
@@ -60,7 +60,7 @@ def test_a_batch_that_hangs_ends_the_engine_without_refusals() -> None:
             yield [hello()]
 
     world = play(scene)
-    assert world.loop.exit_reason == ExitReason(EXIT_BROKEN, "a batch made no progress for 601 s", refuse=False)
+    assert world.loop.exit_reason == ExitReason(EXIT_BROKEN, "a batch made no progress for 601 s")
     assert (world.status().phase, world.answers("hangs")) == (Phase.FAILED, [])
 
 
@@ -105,7 +105,7 @@ def test_a_lost_gpu_ends_the_engine_and_refuses_what_is_admitted() -> None:
         yield []
 
     world = play(scene, gpu=cast(GpuMonitor, watched))
-    assert world.loop.exit_reason == ExitReason(EXIT_DEVICE_LOST, "GPU is lost", refuse=True)
+    assert world.loop.exit_reason == ExitReason(EXIT_DEVICE_LOST, "GPU is lost")
     assert world.status().phase is Phase.FAILED
     assert [world.refusal(key).code for key in ("runs", "waits")] == ["engine_restarting"] * 2
 
@@ -142,7 +142,7 @@ def test_a_device_that_dies_idle_ends_the_engine_and_refuses_what_comes() -> Non
 
     world = play(scene)
     reason = "RuntimeError: CUDA driver error: unspecified launch failure"
-    assert world.loop.exit_reason == ExitReason(EXIT_DEVICE_LOST, reason, refuse=True)
+    assert world.loop.exit_reason == ExitReason(EXIT_DEVICE_LOST, reason)
     assert (world.status().phase, world.status().final) == (Phase.FAILED, True)
 
 
@@ -159,7 +159,7 @@ def test_a_batch_that_fails_on_a_lost_gpu_refuses_what_is_admitted() -> None:
         yield []
 
     world = play(scene, gpu=cast(GpuMonitor, watched))
-    assert world.loop.exit_reason == ExitReason(EXIT_DEVICE_LOST, "GPU is lost", refuse=True)
+    assert world.loop.exit_reason == ExitReason(EXIT_DEVICE_LOST, "GPU is lost")
     assert [world.refusal(key).code for key in ("runs", "waits")] == ["engine_restarting"] * 2
 
 
@@ -187,7 +187,7 @@ def test_a_driver_that_hangs_ends_the_engine_and_refuses_what_is_admitted() -> N
             yield [hello()]
 
     world = play(scene)
-    assert world.loop.exit_reason == ExitReason(EXIT_DEVICE_LOST, "the driver did not answer for 20 s", refuse=True)
+    assert world.loop.exit_reason == ExitReason(EXIT_DEVICE_LOST, "the driver did not answer for 20 s")
     assert world.refusal("runs").code == "engine_restarting"
 
 

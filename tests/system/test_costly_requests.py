@@ -115,7 +115,7 @@ def test_a_long_text_leaves_the_worker_to_others_until_its_deadline(alone: Servi
         begun = time.monotonic()
         answer = alone.extract(text=text, deadline_ms=2_000, timeout=120.0)
         seconds = time.monotonic() - begun
-    assert answer.status_code in (200, 504), answer.text
+    assert answer.status_code in (200, 422, 504), answer.text
     assert longest.seconds < max(MOST_SHARE * seconds, LEAST_SECONDS)
     assert workers(alone)
     assert all(peak_bytes(pid) < MOST_BYTES for pid in workers(alone))
@@ -127,10 +127,10 @@ def test_a_batch_is_answered_at_its_deadline(alone: Service) -> None:
     begun = time.monotonic()
     answer = alone.extract(documents=texts, deadline_ms=1_500, timeout=120.0)
     assert time.monotonic() - begun < 15.0
-    assert answer.status_code in (200, 504), answer.text
+    assert answer.status_code in (200, 422, 504), answer.text
     if answer.status_code == 200:
         errors = {each["error"]["code"] for each in answer.json()["documents"] if each["error"]}
-        assert errors <= {"deadline_exceeded", "queue_full"}
+        assert errors <= {"deadline_exceeded", "queue_full", "too_long_for_deadline"}
 
 
 @pytest.mark.parametrize("charset", ["undefined", "punycode", "raw_unicode_escape", "utf-7"])

@@ -31,6 +31,7 @@ from service.core.types import Phase
 from service.core.worker_load import WorkerLoad
 from service.logs import LogEvent
 from service.wire import (
+    NONE_FOLLOWS,
     Buffer,
     Cancelled,
     DebugSnapshotReply,
@@ -294,7 +295,7 @@ class EngineClient:
 
 def _refusal_by_the_last(key: str) -> Refused:
     """The refusal of a document that an engine was to have that none follows."""
-    return Refused(key, "engine_restarting", "the GPU is lost", retry_after_seconds=1.0)
+    return Refused(key, "engine_restarting", NONE_FOLLOWS, retry_after_seconds=1.0)
 
 
 async def _notify(callback: OnModels, models: tuple[ModelStatus, ...]) -> None:

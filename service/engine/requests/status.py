@@ -173,5 +173,5 @@ class StatusPublisher:
             queue_limit_tokens=self._scheduler.limits.queue_tokens,
             limits_waiting=self._scheduler.limits.wait_seconds < math.inf,
             start_seconds=dict(startup.seconds),
-            final=reason is not None and reason.refuse,
+            final=reason is not None and reason.final,
         )
