@@ -81,11 +81,9 @@ infra: .venv/.dev ## synthesize and check the stacks, and run their tests
 		$(BIN)/python -m infra.stacks --out build/stacks
 	$(BIN)/python -m pytest -q tests/infra
 
-.PHONY: deploy destroy machine-image
+.PHONY: deploy destroy
 deploy: .venv/.deploy ## put an environment into AWS: make deploy ENV=production (TAG=…; DRY_RUN=1 shows the commands; VERIFY=1 scans and signs)
 	@DRY_RUN="$(DRY_RUN)" VERIFY="$(VERIFY)" infra/deploy.sh "$(ENV)" "$(TAG)"
-machine-image: .venv/.deploy ## have a machine image made with the container image in it: make machine-image ENV=production (TAG=…; DRY_RUN=1)
-	@DRY_RUN="$(DRY_RUN)" infra/machine_image.sh "$(ENV)" "$(TAG)"
 destroy: .venv/.deploy ## take it out again: make destroy ENV=production CONFIRM=gleaner-production (DRY_RUN=1 as above)
 	@DRY_RUN="$(DRY_RUN)" CONFIRM="$(CONFIRM)" infra/destroy.sh "$(ENV)"
 

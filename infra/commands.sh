@@ -1,4 +1,4 @@
-# What deploy.sh, destroy.sh and machine_image.sh share: doing or only showing a command, asking AWS, and saying what is missing.
+# What deploy.sh and destroy.sh share: doing or only showing a command, asking AWS, and saying what is missing.
 stacks=build/stacks
 python=${DEPLOY_PYTHON:-.venv/bin/python}
 
@@ -44,8 +44,8 @@ prepare() {
   [ -n "$environment" ] || fail "Which environment? ENV=tryout, for one; they are in infra/environments.py."
   [ -x "$python" ] || fail "$python is missing; make deploy makes it."
   local values
-  values=$("$python" -m infra.environments "$environment" region variant warm_pool baking machine_image certificate) || exit 2
-  read -r region variant pool baking machine_image certificate <<< "$values"
+  values=$("$python" -m infra.environments "$environment" region variant warm_pool certificate) || exit 2
+  read -r region variant pool certificate <<< "$values"
   if [ -n "${DRY_RUN:-}" ]; then
     say "Dry run: AWS is not called. Every step that may be needed is shown, and <…> stands for what AWS would answer."
   else
@@ -63,7 +63,7 @@ synthesize() {
 roles() {
   local service
   say "Roles of AWS's services; those that are there are left alone…"
-  for service in ecs autoscaling ecs.application-autoscaling elasticloadbalancing spot imagebuilder; do
+  for service in ecs autoscaling ecs.application-autoscaling elasticloadbalancing spot; do
     attempt aws iam create-service-linked-role --aws-service-name "$service.amazonaws.com"
   done
 }
@@ -89,14 +89,6 @@ forget_failed() {
 # in_repository: whether the image of this tag has been pushed
 in_repository() {
   probe aws ecr describe-images --region "$region" --repository-name "${repository#*/}" --image-ids "imageTag=$tag"
-}
-
-# deploy_pipeline: that of the machine images, the next of which has the image of this tag in it
-deploy_pipeline() {
-  say "Pipeline of machine images…"
-  forget_failed "$fleet-machine"
-  run aws cloudformation deploy --region "$region" --stack-name "$fleet-machine" --no-fail-on-empty-changeset \
-    --template-file "$stacks/$fleet-machine.template.json" --capabilities CAPABILITY_IAM --parameter-overrides "ImageTag=$tag"
 }
 
 # groups: the fleet's groups of instances that there are

@@ -20,12 +20,6 @@ say "Will it work here? Quotas, instance types, certificate…"
 run "$python" -m infra.preflight "$environment"
 roles
 
-# A pipeline that is not wanted any more would hold on to what the base exports to it.
-if [ "$baking" = off ] && probe aws cloudformation describe-stacks --region "$region" --stack-name "$fleet-machine" \
-  --query Stacks[0].StackStatus; then
-  remove "$fleet-machine"
-fi
-
 say "Base: network, image repository, model bucket…"
 forget_failed "$fleet-base"
 run aws cloudformation deploy --region "$region" --stack-name "$fleet-base" --no-fail-on-empty-changeset \
@@ -72,20 +66,11 @@ if ! in_repository; then
   fi
 fi
 
-# An older machine image will do: its instances pull the layers that it lacks.
-if [ "$baking" != off ]; then
-  deploy_pipeline
-  if ! probe aws ssm get-parameter --region "$region" --name "$machine_image"; then
-    say "There is no machine image yet, so instances start from AWS's, later than the policy counts on: make machine-image ENV=$environment, then deploy again."
-    machine_image=$("$python" -c 'from infra.instances import GPU_IMAGE; print(GPU_IMAGE)')
-  fi
-fi
-
 say "Fleet…"
 forget_failed "$fleet-fleet"
 run aws cloudformation deploy --region "$region" --stack-name "$fleet-fleet" --no-fail-on-empty-changeset \
   --template-file "$stacks/$fleet-fleet.template.json" --s3-bucket "$bucket" --s3-prefix templates \
-  --capabilities CAPABILITY_IAM --parameter-overrides "ImageTag=$tag" "MachineImage=$machine_image" \
+  --capabilities CAPABILITY_IAM --parameter-overrides "ImageTag=$tag" \
   || fail "$fleet-fleet is not up: aws cloudformation describe-stack-events says why. $no_capacity"
 
 # Instances of the pool that were stopped before this release have the image before it.
@@ -106,7 +91,8 @@ fi
 # Instances in service keep the machine image that they were launched with. Protected ones too are replaced, one after the
 # other: ECS moves their tasks first. Without ECS the stack's update has done it.
 if [ "$variant" = ecs ]; then
-  newest=$(ask '<machine image>' aws ssm get-parameter --region "$region" --name "$machine_image" --query Parameter.Value --output text)
+  newest=$(ask '<machine image>' aws cloudformation describe-stacks --region "$region" --stack-name "$fleet-fleet" \
+    --query "Stacks[0].Parameters[?ParameterKey=='MachineImage'].ResolvedValue" --output text)
   for group in $(groups); do
     images=$(ask '<older image>' aws ec2 describe-instances --region "$region" --filters "Name=tag:aws:autoscaling:groupName,Values=$group" \
       Name=instance-state-name,Values=running --query 'Reservations[].Instances[].ImageId' --output text)

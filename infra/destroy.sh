@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Takes one environment out of the account again: fleet, pipeline, then base. Models, images and access logs stay.
+# Takes one environment out of the account again: fleet, then base. Models, images and access logs stay.
 # Usage: infra/destroy.sh ENVIRONMENT    asks for the fleet's name (or takes it from CONFIRM); DRY_RUN=1 prints the commands.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -12,9 +12,9 @@ if [ -z "${DRY_RUN:-}" ]; then
   [ "$confirmed" = "$fleet" ] || fail "Nothing was done: CONFIRM=$fleet is needed."
 fi
 
-for stack in "$fleet-fleet" "$fleet-machine" "$fleet-base"; do
+for stack in "$fleet-fleet" "$fleet-base"; do
   say "Deleting $stack…"
   remove "$stack"
 done
-say "What stays, with your data in it: the buckets of models and access logs, the image repository, and machine images. They are listed by
+say "What stays, with your data in it: the buckets of models and access logs, and the image repository. They are listed by
   aws resourcegroupstaggingapi get-resources --region $region --tag-filters Key=environment,Values=$environment"

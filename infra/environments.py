@@ -12,16 +12,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from infra.bulk_jobs import BulkJobs, region_of
-from infra.instances import (
-    BAKED_GIB,
-    GPU_IMAGE,
-    INSTANCE_SIZES,
-    NOTICED_SECONDS,
-    SPOT_LOOK_SECONDS,
-    SPOT_NOTICE_SECONDS,
-    Baking,
-    baked_image,
-)
+from infra.instances import INSTANCE_SIZES, NOTICED_SECONDS, SPOT_LOOK_SECONDS, SPOT_NOTICE_SECONDS
 from infra.scaling.limits import Delays, Forecast, Limits, Schedule
 from infra.scaling.policy_values import BURSTY, Tuning
 from service.signals.routes import PUBLIC_ADAPTERS
@@ -72,8 +63,6 @@ class Environment:
         warm_pool: stopped instances that wait, booted and with the image pulled; it is exactly as large as said.
         step_tasks: tasks that the largest usual step adds at once; the warm pool must hold as many, since what it lacks
             starts cold, and the fleet is as late as its last task.
-        baking: whether machine images are made that have the container image in them; until the first one is there,
-            instances start from AWS's own.
         above_base: what is added above the minimum; Spot is cheaper and may go at two minutes' notice.
         capacity_file: JSON of `gleaner loadtest --find-knee`, relative to this folder; none: a cautious assumption.
         max_queue_ms: longest wait that a task admits, 0 for no limit; none: as the capacity says, or the default.
@@ -102,7 +91,6 @@ class Environment:
     tuning: Tuning = BURSTY
     warm_pool: int = 2
     step_tasks: int = 2
-    baking: Baking = Baking.OFF
     above_base: Purchase = Purchase.ON_DEMAND
     spare_percent: int = 0
     capacity_file: str | None = None
@@ -165,10 +153,6 @@ class Environment:
             ),
             (len(self.zones or range(self.zone_count)) in (2, 3), "a fleet is in two zones or three"),
             (
-                self.baking is Baking.OFF or self.volume_gib >= BAKED_GIB,
-                f"an instance's disk is at least as large as its machine image's, {BAKED_GIB} GiB: raise volume_gib",
-            ),
-            (
                 delays.stop_seconds > delays.longest_request_seconds,
                 f"a task is killed {delays.stop_seconds} s after SIGTERM, a request may take "
                 f"{delays.longest_request_seconds} s: raise stop_slack_seconds",
@@ -218,16 +202,7 @@ class Environment:
     @property
     def timed_delays(self) -> Delays:
         """The delays with the start that this fleet has: by the capacity provider or not, from the pool or cold."""
-        return self.delays.starting(
-            warm=self.warm_pool >= self.step_tasks,
-            managed=self.variant is Variant.ECS,
-            baked=self.baking is not Baking.OFF,
-        )
-
-    @property
-    def machine_image(self) -> str:
-        """The SSM parameter of the image that instances start from."""
-        return GPU_IMAGE if self.baking is Baking.OFF else baked_image(self.fleet)
+        return self.delays.starting(warm=self.warm_pool >= self.step_tasks, managed=self.variant is Variant.ECS)
 
     @property
     def maximum_percent(self) -> int:
@@ -332,7 +307,7 @@ def find_environment(name: str) -> Environment:
 
 
 def main() -> int:
-    """`python -m infra.environments NAME [region|warm_pool|baking|…]…`: an environment's region, or other values."""
+    """`python -m infra.environments NAME [region|warm_pool|…]…`: an environment's region, or other values."""
     try:
         environment = find_environment(sys.argv[1])
         print(*(getattr(environment, name) for name in sys.argv[2:] or ["region"]))

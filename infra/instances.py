@@ -1,4 +1,4 @@
-"""Instances: the EC2 types that a task can have for its own, the notice that one on Spot gets, and machine images.
+"""Instances: the EC2 types that a task can have for its own, the notice that one on Spot gets, and their machine image.
 
 Each type has exactly one whole GPU. Types with several are missing on purpose: a task uses one, and the others would be
 paid for. So are fractions of a GPU (g6f), of which ECS's agent sees none.
@@ -7,7 +7,6 @@ paid for. So are fractions of a GPU (g6f), of which ECS's agent sees none.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 
 _VCPUS = {"xlarge": 4, "2xlarge": 8, "4xlarge": 16, "8xlarge": 32, "16xlarge": 64}
 _GIB_A_VCPU = {"g4dn": 4, "g5": 4, "g6": 4, "g6e": 8, "gr6": 8}
@@ -44,26 +43,3 @@ INSTANCE_SIZES = {
 
 GPU_IMAGE = "/aws/service/ecs/optimized-ami/amazon-linux-2023/gpu/recommended/image_id"
 """SSM parameter of AWS's own image: driver, container toolkit, Docker and the ECS agent."""
-
-BAKED_GIB = 40
-"""GiB of a machine image's disk: AWS's own takes 30, the container image 8 unpacked."""
-
-
-class Baking(StrEnum):
-    """The trigger of the pipeline that makes an environment's machine images; OFF: no pipeline."""
-
-    OFF = "off"
-    ON_DEMAND = "on-demand"
-    """Only `make machine-image` starts it."""
-    WEEKLY = "weekly"
-    """It also starts by itself once a week, for the patches of AWS's image."""
-
-
-def baked_image(fleet: str) -> str:
-    """The parameter with the newest machine image of ours; there is none before the first is made."""
-    return f"/imagebuilder/{fleet}/machine-image"
-
-
-def wanted_container(fleet: str) -> str:
-    """The parameter with the container image, repository and tag, that goes into the next machine image."""
-    return f"/{fleet}/container-image"

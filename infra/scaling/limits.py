@@ -80,7 +80,6 @@ class Delays:
         capacity_provider: from a task without an instance to the instance asked for: ECS looks once a minute.
         warm_start: a stopped instance of the warm pool → a task that answers (30 to 80 s).
         cold_start: a new instance that pulls an image of 8 GB (boot about 130 s, pull 10 to 19 s per GB).
-        baked_start: a new instance whose machine image has the container image in it.
         start: the whole of it, for the fleet in question; what was added must come before more is asked for.
         ready: from a container's start to a warm model; until then the balancer's opinion does not count.
         longest_request: the deadline of a request that names none; everything that cuts connections waits longer.
@@ -92,24 +91,21 @@ class Delays:
     capacity_provider_seconds: float = 75.0
     warm_start_seconds: float = 60.0
     cold_start_seconds: float = 260.0
-    baked_start_seconds: float = 150.0
     start_seconds: float = 60.0
     ready_seconds: int = 300
     longest_request_seconds: int = 300
     drain_grace_seconds: int = 5
     stop_slack_seconds: int = 25
 
-    def starting(self, *, warm: bool, managed: bool, baked: bool = False) -> Delays:
-        """The delays with `start_seconds` summed up, and the cold start of this machine image.
+    def starting(self, *, warm: bool, managed: bool) -> Delays:
+        """The delays with `start_seconds` summed up.
 
         Args:
             warm: a usual step comes out of the warm pool.
             managed: ECS's capacity provider asks for the instances.
-            baked: their machine image has the container image in it.
         """
         wait = self.capacity_provider_seconds if managed else 0.0
-        new = self.baked_start_seconds if baked else self.cold_start_seconds
-        return replace(self, cold_start_seconds=new, start_seconds=wait + (self.warm_start_seconds if warm else new))
+        return replace(self, start_seconds=wait + (self.warm_start_seconds if warm else self.cold_start_seconds))
 
     @property
     def scale_out_cooldown_seconds(self) -> int:

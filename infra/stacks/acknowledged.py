@@ -13,15 +13,6 @@ BASE_REASONS: Reasons = {
     "them out. A client may have two keys while one replaces the other."
 }
 
-MACHINE_IMAGE_REASONS: Reasons = {
-    "IAM5[Resource::*]": "ecr:GetAuthorizationToken, ssm:UpdateInstanceInformation and ssmmessages know no resources.",
-    **{
-        f"IAM5[Resource::arn:<AWS::Partition>:s3:::ec2imagebuilder-{each}-<AWS::Region>-prod/*]": "A bucket of AWS, "
-        "from which Image Builder's own program is downloaded; its objects are not documented one by one."
-        for each in ("toe", "managed-resources")
-    },
-}
-
 _GROUPS: Reasons = {
     "AS3": "Launches and terminations are daily business of a fleet that scales; a message for each would bury the "
     "alarms in the same topic. The group's activity history keeps them all.",

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from aws_cdk import App, Stack, Tags, Validations
+from aws_cdk import App, Tags, Validations
 from cdk_nag import AwsSolutionsChecks
 
 from infra.environments import ENVIRONMENTS, Environment, Variant
 from infra.fleet_scaling import policy_of
-from infra.instances import Baking
 from infra.stacks.asg_fleet import AsgFleet
 from infra.stacks.base import ENVIRONMENT_TAG, BaseStack
 from infra.stacks.ecs_fleet import EcsFleet
-from infra.stacks.machine_image import MachineImageStack
 
 CONTEXT = {
     "@aws-cdk/core:validateAgainstDefaultRules": True,
@@ -34,10 +32,7 @@ def build(out: Path, environments: tuple[Environment, ...] = ENVIRONMENTS, nag: 
     for environment in environments:
         base = BaseStack(app, environment)
         fleet = AsgFleet if environment.variant is Variant.ASG else EcsFleet
-        stacks: list[Stack] = [base, fleet(app, environment, policy_of(environment), base)]
-        if environment.baking is not Baking.OFF:
-            stacks.append(MachineImageStack(app, environment, base))
-        for stack in stacks:
+        for stack in (base, fleet(app, environment, policy_of(environment), base)):
             Tags.of(stack).add(ENVIRONMENT_TAG, environment.name)
     Tags.of(app).add("service", "gleaner")
     if nag:

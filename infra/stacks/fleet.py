@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from aws_cdk import BootstraplessSynthesizer, CfnOutput, CfnParameter, RemovalPolicy, Stack
 from aws_cdk import aws_ec2 as ec2
-from aws_cdk import aws_ecr as ecr
 from aws_cdk import aws_elasticloadbalancingv2 as elb
 from aws_cdk import aws_logs as logs
 from constructs import Construct
@@ -33,13 +32,20 @@ class Fleet(Stack):
             description=f"Gleaner: the fleet ({environment.variant.value})",
         )
         self.environment_values, self.policy, self.base = environment, policy, base
-        self.image = tagged_image(self, base.storage.repository, "Tag of the image in the repository")
+        tag = CfnParameter(
+            self,
+            "ImageTag",
+            type="String",
+            description="Tag of the image in the repository",
+            allowed_pattern=r"[\w.-]{1,128}",
+        )
+        self.image = f"{base.storage.repository.repository_uri}:{tag.value_as_string}"
         self.machine_image = CfnParameter(
             self,
             "MachineImage",
             type="AWS::SSM::Parameter::Value<AWS::EC2::Image::Id>",
             default=GPU_IMAGE,
-            description="SSM parameter of the instances' image; `make machine-image` makes one that starts faster",
+            description="SSM parameter of the instances' machine image, read anew by each deployment",
         ).value_as_string
         self.logs = logs.LogGroup(self, "Logs", retention=retention(environment), removal_policy=RemovalPolicy.DESTROY)
         self.balancer = Balancer(
@@ -76,9 +82,3 @@ class Fleet(Stack):
         group = ec2.SecurityGroup(self, name, vpc=self.base.vpc, allow_all_outbound=False, description=description)
         group.add_egress_rule(ec2.Peer.any_ipv4(), ec2.Port.tcp(443), "AWS endpoints; there is no way further")
         return group
-
-
-def tagged_image(scope: Construct, repository: ecr.IRepository, description: str) -> str:
-    """The name of the image whose tag is the stack's parameter."""
-    tag = CfnParameter(scope, "ImageTag", type="String", description=description, allowed_pattern=r"[\w.-]{1,128}")
-    return f"{repository.repository_uri}:{tag.value_as_string}"

@@ -4,7 +4,6 @@ task       read models, write its own metrics; of bulk jobs: read inputs, write 
 execution  what the ECS agent does for a task: pull the image, read the secret, write logs
 instance   ECS: join its own cluster; no ECS: all of the above. Both: sessions, boot logs, its group's launch hook, and
            calling itself unhealthy
-building   what makes a machine image: pull the image that one parameter names, and do what one component says
 """
 
 from __future__ import annotations
@@ -115,23 +114,6 @@ def writes_logs(group: logs.ILogGroup) -> Statements:
 
 def reads_secret(secret: secrets.ISecret) -> Statements:
     return [_allow("ReadKeys", ["secretsmanager:GetSecretValue"], [secret.secret_arn])]
-
-
-def reads_parameter(name: str) -> Statements:
-    """Reading one parameter of Systems Manager, by its name, which begins with a slash."""
-    arn = f"arn:{Aws.PARTITION}:ssm:{Aws.REGION}:{Aws.ACCOUNT_ID}:parameter{name}"
-    return [_allow("ReadParameter", ["ssm:GetParameter"], [arn])]
-
-
-def fetches_component(component_arn: str) -> Statements:
-    """Permissions of an instance of Image Builder, for its own pipeline alone."""
-    return [_allow("FetchComponent", ["imagebuilder:GetComponent"], [component_arn])]
-
-
-def downloads_build_tools() -> Statements:
-    """The program that runs components, from AWS's own buckets of this region."""
-    names = [f"ec2imagebuilder-{each}-{Aws.REGION}-prod" for each in ("toe", "managed-resources")]
-    return [_allow("BuildTools", ["s3:GetObject"], [f"arn:{Aws.PARTITION}:s3:::{name}/*" for name in names])]
 
 
 def joins_cluster(cluster_arn: str) -> Statements:

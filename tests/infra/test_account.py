@@ -17,10 +17,9 @@ from typing import Any
 import pytest
 
 from infra.environments import find_environment
-from infra.instances import GPU_IMAGE
 from service.api.http import api_keys
 from tests.support import aws_cli
-from tests.support.aws_cli import BAKED, DIGEST, FRESH
+from tests.support.aws_cli import DIGEST, FRESH
 
 ROOT = Path(__file__).parents[2]
 POOL = find_environment("production").warm_pool
@@ -28,13 +27,10 @@ PYTHON = """#!/bin/sh
 case "$*" in
   "-m infra.stacks "*) exit 0 ;;
   "-m infra.image.build "*) echo "$*" >> "$STATE.builds"; exit 0 ;;
-  "-m infra.environments production region variant warm_pool baking machine_image certificate")
-    [ -z "$BAKING" ] || { PYTHON "$@" | awk -v baking="$BAKING" '{ $4 = baking; $5 = "BAKED"; print }'; exit; } ;;
 esac
 exec PYTHON "$@"
-""".replace("BAKED", BAKED).replace("PYTHON", sys.executable)
-"""In the place of our Python: an example's certificate would not be deployed, and no image is built; $BAKING makes
-production an environment that has machine images."""
+""".replace("PYTHON", sys.executable)
+"""In the place of our Python: an example's certificate would not be deployed, and no image is built."""
 
 
 @dataclass
@@ -234,23 +230,6 @@ def test_an_alarm_that_does_not_arrive_fails_the_deployment(account: Account) ->
     assert "The alarm does not reach its topic: Failed to execute" in done.stderr
 
 
-def test_a_machine_image_is_made_and_the_next_deployment_starts_from_it(account: Account) -> None:
-    first = account.deploy(BAKING="weekly")
-    assert first.returncode == 0, first.stderr
-    assert "There is no machine image yet" in first.stderr
-    assert account.state["machine_image"] == GPU_IMAGE
-    made = account.run("machine_image.sh", "v1", BAKING="weekly")
-    assert made.returncode == 0, made.stderr
-    assert "ami-0baked is ready" in made.stderr
-    assert account.deploy("v2", BAKING="weekly").returncode == 0
-    assert account.state["machine_image"] == BAKED
-    assert account.state["stacks"]["gleaner-production-machine"] == "CREATE_COMPLETE"
-    (told,) = {
-        call.partition("--parameter-overrides ")[2] for call in account.called("gleaner-production-machine --no")[-1:]
-    }
-    assert told == "ImageTag=v2", "what a weekly build bakes in"
-
-
 @pytest.mark.parametrize(
     ("running", "replaced"),
     [([], False), (["ami-0aws"], False), (["ami-0old"], True), (["ami-0aws", "ami-0old"], True)],
@@ -264,35 +243,6 @@ def test_instances_of_an_older_machine_image_are_replaced(
     assert done.returncode == 0, done.stderr
     assert bool(account.called("start-instance-refresh")) is replaced
     assert ("one before it may not have ended" in done.stderr) is (replaced and refreshing)
-
-
-def test_a_build_that_fails_says_why(account: Account) -> None:
-    account.change(building=["BUILDING", "FAILED"])
-    assert account.deploy(BAKING="weekly").returncode == 0
-    done = account.run("machine_image.sh", "v1", BAKING="weekly")
-    assert done.returncode != 0
-    assert "The build is FAILED: the image cannot be pulled" in done.stderr
-
-
-def test_a_machine_image_needs_its_option_and_a_container_image(account: Account) -> None:
-    done = account.run("machine_image.sh", "v1")
-    assert done.returncode != 0
-    assert "set baking=Baking.ON_DEMAND" in done.stderr
-    assert account.state["calls"] == []
-    assert account.deploy(BAKING="on-demand").returncode == 0
-    missing = account.run("machine_image.sh", "v9", BAKING="on-demand")
-    assert missing.returncode != 0
-    assert "has no image v9" in missing.stderr
-    assert not account.called("start-image-pipeline-execution")
-
-
-def test_an_unwanted_pipeline_goes_before_what_it_imports(account: Account) -> None:
-    assert account.deploy(BAKING="on-demand").returncode == 0
-    account.change(base_drops_exports=True)
-    done = account.deploy()
-    assert done.returncode == 0, done.stderr
-    assert "gleaner-production-machine" not in account.state["stacks"]
-    assert account.state["machine_image"] == GPU_IMAGE
 
 
 @pytest.fixture

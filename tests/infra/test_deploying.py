@@ -44,7 +44,6 @@ def test_a_dry_run_shows_every_step_in_order(dry: str) -> None:
         "push",
         "--stack-name gleaner-production-fleet",
         "ImageTag=v1",
-        "MachineImage=/aws/service/ecs/optimized-ami",
         "put-warm-pool",
         "--state-value ALARM",
     ]
@@ -111,7 +110,6 @@ def test_destroying_needs_the_fleets_name(tmp_path: Path) -> None:
     calls = [line.split() for line in record.read_text().splitlines()]
     assert [(call[2], call[-1]) for call in calls if call[2] == "delete-stack"] == [
         ("delete-stack", "gleaner-staging-fleet"),
-        ("delete-stack", "gleaner-staging-machine"),
         ("delete-stack", "gleaner-staging-base"),
     ]
 

@@ -22,7 +22,6 @@ from infra.environments import (
     find_environment,
 )
 from infra.fleet_scaling import policy_of
-from infra.instances import GPU_IMAGE, Baking
 from infra.scaling.limits import Delays, Limits, Schedule
 from infra.scaling.policy_values import Tuning
 from infra.stacks.app import build
@@ -57,7 +56,6 @@ SHORT = Delays(longest_request_seconds=70, drain_grace_seconds=20)
         ({"canary_percent": 5.0}, "add `NAME@candidate`"),
         ({"adapters": ("mcp",)}, "no other is in the image"),
         ({"adapters": ("oip", "oip")}, "each once"),
-        ({"baking": Baking.WEEKLY, "volume_gib": 30}, "raise volume_gib"),
         ({"log_days": 42}, "log_days is one of"),
         ({"above_base": Purchase.SPOT, "delays": SHORT}, "set warm_pool=0"),
         ({"above_base": Purchase.SPOT, "warm_pool": 0}, "shorten longest_request_seconds"),
@@ -95,9 +93,6 @@ def test_contradictions_are_refused(changes: dict[str, Any], words: str) -> None
         ({"warm_pool": 0}, 335),
         ({"warm_pool": 8, "step_tasks": 8}, 135),
         ({"warm_pool": 0, "variant": Variant.ASG}, 260),
-        ({"warm_pool": 0, "baking": Baking.ON_DEMAND}, 225),
-        ({"warm_pool": 0, "variant": Variant.ASG, "baking": Baking.WEEKLY}, 150),
-        ({"warm_pool": 2, "baking": Baking.WEEKLY}, 135),
     ],
 )
 def test_a_start_takes_what_pool_and_capacity_provider_take(changes: dict[str, Any], seconds: float) -> None:
@@ -159,12 +154,6 @@ def test_trying_it_out_takes_twenty_vcpus_and_no_certificate() -> None:
 def test_an_unknown_environment_is_answered_with_those_that_there_are() -> None:
     with pytest.raises(BadEnvironment, match="there are production, staging, plain"):
         find_environment("prod")
-
-
-def test_instances_start_from_our_machine_image_only_where_it_is_made() -> None:
-    baking = Environment(name="test", certificate=CERTIFICATE, baking=Baking.ON_DEMAND)
-    assert baking.machine_image == "/imagebuilder/gleaner-test/machine-image"
-    assert replace(baking, baking=Baking.OFF).machine_image == GPU_IMAGE
 
 
 @pytest.mark.parametrize(

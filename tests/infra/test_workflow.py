@@ -74,7 +74,7 @@ def test_a_job_installs_what_its_targets_ask_for(job: str) -> None:
                 assert wanted_by(command) <= there, f"{line}: {wanted_by(command) - there}"
 
 
-@pytest.mark.parametrize("target", ["deploy", "destroy", "machine-image"])
+@pytest.mark.parametrize("target", ["deploy", "destroy"])
 def test_deploying_needs_no_debian_package_and_no_torch(target: str) -> None:
     assert wanted_by([target, "ENV=plain"]) == set()
     shown = subprocess.run(["make", "-n", "-B", target], capture_output=True, text=True, cwd=ROOT, check=True).stdout

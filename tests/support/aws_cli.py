@@ -1,8 +1,7 @@
 """An `aws` command with a memory: of AWS's behaviour, what makes deployments fail. State: a JSON file, $STATE.
 
 A stack whose creation failed cannot be deployed; a cluster needs ECS's role; a group with instances, or a warm pool, is
-never deleted; instances of a pool keep the version that they were launched with; a parameter with a machine image is
-there only after a build; a stack that others import from keeps what they import. An instance goes on to its next
+never deleted; instances of a pool keep the version that they were launched with. An instance goes on to its next
 lifecycle state each time that the group is looked at; only one in service has its protection changed.
 """
 
@@ -36,22 +35,16 @@ FRESH: State = {
     "quotas": {"L-DB2E81BA": 500.0, "L-3819A6DF": 500.0},
     "zones": {"eu-central-1a": ["g6.xlarge"], "eu-central-1b": ["g5.xlarge"]},
     "certificate": "ISSUED",
-    "machine_image": None,
     "images_run": [],
     "refreshing": False,
-    "baked": None,
-    "building": ["BUILDING", "TESTING", "AVAILABLE"],
-    "base_drops_exports": False,
 }
 OUTPUTS = {
     "Repository": "1.dkr/images",
     "ModelBucket": "models",
     "ApiKeysSecret": "arn:secret",
     "AlarmTopic": "arn:topic",
-    "Pipeline": "arn:pipeline",
 }
 DIGEST = f"sha256:{'0' * 64}"
-BAKED = "/imagebuilder/gleaner-production/machine-image"
 
 
 class Refused(Exception):
@@ -87,9 +80,8 @@ class FakeAws:
         if status is None:
             raise Refused("does not exist")
         wanted = self.options["query"]
-        return (
-            status if "StackStatus" in wanted else next((OUTPUTS[key] for key in OUTPUTS if key in wanted), "address")
-        )
+        answers = {**OUTPUTS, "StackStatus": status, "'MachineImage'].ResolvedValue": "ami-0aws"}
+        return next((answers[key] for key in answers if key in wanted), "address")
 
     def cloudformation_deploy(self) -> str:
         name = self.options["stack-name"]
@@ -101,16 +93,7 @@ class FakeAws:
                 raise Refused("Unable to assume the service linked role")
             given = self.words[self.words.index("--parameter-overrides") + 1 :]
             values = dict(each.split("=", 1) for each in given)
-            self.state["machine_image"] = values["MachineImage"]
-            if values["MachineImage"] == BAKED and self.state["baked"] is None:
-                raise Refused("Parameters: [ssm:…] cannot be found")
             self._launch(values["ImageTag"])
-        if (
-            name.endswith("-base")
-            and self.state["base_drops_exports"]
-            and f"{name[:-5]}-machine" in self.state["stacks"]
-        ):
-            raise Refused("Cannot delete export as it is in use by gleaner-production-machine")
         self.state["stacks"][name] = "CREATE_COMPLETE"
         return ""
 
@@ -202,26 +185,6 @@ class FakeAws:
         assert self.options["min-size"] == self.options["max-group-prepared-capacity"]
         self.state["pool"] = [str(self.state["version"])] * int(self.options["min-size"])
         return ""
-
-    def imagebuilder_start_image_pipeline_execution(self) -> str:
-        assert self.options["image-pipeline-arn"] == OUTPUTS["Pipeline"]
-        return "arn:build"
-
-    def imagebuilder_get_image(self) -> str:
-        if "reason" in self.options["query"]:
-            return "the image cannot be pulled"
-        now, *later = self.state["building"]
-        self.state["building"] = later or [now]
-        if now == "AVAILABLE":
-            self.state["baked"] = "ami-0baked"
-        return str(now)
-
-    def ssm_get_parameter(self) -> str:
-        if self.options["name"].startswith("/aws/service/"):
-            return "ami-0aws"
-        if self.options["name"] != BAKED or self.state["baked"] is None:
-            raise Refused("ParameterNotFound")
-        return str(self.state["baked"])
 
     def secretsmanager_get_secret_value(self) -> str:
         return str(self.state["secret"])

@@ -10,7 +10,6 @@ import pytest
 
 from infra.bulk_jobs import BulkJobs
 from infra.environments import ENVIRONMENTS, Environment, Variant, find_environment
-from infra.instances import Baking
 from infra.scaling.limits import Limits
 from infra.scaling.policy_values import Tuning
 from tests.support.templates import Template, resources
@@ -24,17 +23,15 @@ OPTIONS = replace(
     network="10.46.0.0/16",
     zones=("eu-central-1b", "eu-central-1c", "eu-central-1d"),
     spare_percent=20,
-    baking=Baking.WEEKLY,
     tuning=Tuning(gpu_target=70),
 )
-"""What no example has, because it costs: machine images of its own, a target for the GPU, spare instances."""
+"""What no example has, because it costs: a target for the GPU, spare instances, zones by name."""
 PLAIN_OPTIONS = replace(
     find_environment("plain"),
     name="plain-options",
     network="10.49.0.0/16",
     zone_count=3,
     schedules=find_environment("production").schedules,
-    baking=Baking.ON_DEMAND,
     tuning=Tuning(gpu_target=60),
 )
 """The same without ECS, with schedules."""

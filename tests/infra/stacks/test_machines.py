@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 from infra.environments import Environment, Variant
-from infra.instances import NOTICED_SECONDS, Baking
+from infra.instances import GPU_IMAGE, NOTICED_SECONDS
 from infra.stacks.container import SHARED_MEMORY_MIB
 from infra.stacks.user_data import MOST_SCRIPT_BYTES
 from tests.support.fleets import EACH, Read, fleet
@@ -26,10 +26,11 @@ def test_instances_have_alternatives_over_two_zones(template: Read, environment:
 def test_instances_run_awss_gpu_image_on_an_encrypted_disk(template: Read, environment: Environment) -> None:
     """Credentials are out of reach of containers: IMDSv2, within one hop."""
     made = fleet(template, environment)
-    if environment.baking is Baking.OFF:
-        assert "/gpu/" in made["Parameters"]["MachineImage"]["Default"]
+    parameter = made["Parameters"]["MachineImage"]
+    assert (parameter["Type"], parameter["Default"]) == ("AWS::SSM::Parameter::Value<AWS::EC2::Image::Id>", GPU_IMAGE)
     for each in resources(made, "AWS::EC2::LaunchTemplate").values():
         data = each["LaunchTemplateData"]
+        assert data["ImageId"] == {"Ref": "MachineImage"}
         assert all(disk["Ebs"]["Encrypted"] is True for disk in data["BlockDeviceMappings"])
         metadata = data["MetadataOptions"]
         assert (metadata["HttpTokens"], metadata["HttpPutResponseHopLimit"]) == ("required", 1)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from infra.environments import Environment
-from infra.instances import Baking
 from tests.support.fleets import EACH, Read, fleet
 from tests.support.templates import Template, listed, resources
 
@@ -50,6 +49,6 @@ def test_nothing_may_write_to_the_model_bucket(template: Read, environment: Envi
 
 @EACH
 def test_no_managed_policy_is_attached(template: Read, environment: Environment) -> None:
-    for name in ("base", "fleet", *(["machine"] if environment.baking is not Baking.OFF else [])):
+    for name in ("base", "fleet"):
         for role in resources(template(f"{environment.name}-{name}"), "AWS::IAM::Role").values():
             assert "ManagedPolicyArns" not in role
