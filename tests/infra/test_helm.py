@@ -124,6 +124,47 @@ def test_values_for_a_device_give_a_pod_that_kubernetes_takes(helm: Helm, path: 
     assert pod(objects).get("nodeSelector", {}) == given["gpu"].get("nodeSelector", {})
 
 
+@pytest.mark.parametrize(
+    ("cpu", "workers"),
+    [("500m", 1), ("1", 1), ("1500m", 1), ("2", 1), ("2.5", 2), ("3", 2), ("3001m", 3), ("8", 7), ("96", 16)],
+)
+def test_a_pod_starts_a_worker_for_each_requested_core_but_one(helm: Helm, cpu: str, workers: int) -> None:
+    """Without a limit a pod sees all cores of its node."""
+    assert variables(helm.rendered(f"cpu={cpu}"))["GLEANER_WORKERS"] == str(workers)
+
+
+MEBIBYTES = {"Mi": 1, "Gi": 1024}
+IDLE_MIB, WORKER_MIB, SCANNING_PARSER_MIB = 766, 344, 382
+"""Memory of engine and supervisor, of a worker with its idle parsers, of a parser that reads scans: BENCHMARKS.md."""
+CUDA_MIB = 1024
+"""Host memory of CUDA's context. Assumed: nothing was measured on a GPU."""
+
+
+def mebibytes(quantity: str) -> int:
+    return int(quantity[:-2]) * MEBIBYTES[quantity[-2:]]
+
+
+def needed_mebibytes(objects: dict[str, dict[str, Any]]) -> int:
+    """Most memory of a pod: all parsers read scans, all workers hold what they may, folders in memory are full."""
+    told = variables(objects)
+    settings = Settings(workers=int(told["GLEANER_WORKERS"]))
+    worker = WORKER_MIB + settings.parsers * SCANNING_PARSER_MIB + settings.max_held_bytes // 1024**2
+    folders = [each["emptyDir"] for each in pod(objects)["volumes"] if each.get("emptyDir", {}).get("medium")]
+    in_memory = sum(mebibytes(each["sizeLimit"]) for each in folders)
+    return IDLE_MIB + CUDA_MIB + settings.workers * worker + in_memory
+
+
+@pytest.mark.parametrize("path", [None, *FILES], ids=lambda path: path.stem if path else "values")
+def test_a_pods_memory_is_enough_for_its_workers(helm: Helm, path: Path | None, tmp_path: Path) -> None:
+    values, all_cores = (path,) if path else (), tmp_path / "values.yaml"
+    all_cores.write_text("settings: {WORKERS: '16'}")
+    objects = helm.rendered(values=values)
+    resources = pod(objects)["containers"][0]["resources"]
+    assert resources["requests"]["memory"] == resources["limits"]["memory"]
+    assert needed_mebibytes(objects) <= mebibytes(resources["limits"]["memory"])
+    assert needed_mebibytes(helm.rendered(values=(*values, all_cores))) > mebibytes(resources["limits"]["memory"])
+
+
 def leaves(schema: dict[str, Any], place: str = "") -> set[str]:
     """The values that a schema names, as paths."""
     parts = schema.get("properties", {})
@@ -208,6 +249,7 @@ def test_a_route_hands_on_what_callers_may_ask_and_nothing_else(helm: Helm) -> N
         ("store.kind=claim", "claim"),
         ("settings.memory_fraction=0.4", "memory_fraction"),
         ("gpu.resource=gpu", "resource"),
+        ("cpu=3 cores", "cpu"),
     ],
 )
 def test_a_spoilt_value_is_refused(helm: Helm, spoilt: str, words: str) -> None:

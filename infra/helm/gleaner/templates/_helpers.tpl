@@ -28,6 +28,13 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{ .Values.image.repository }}{{ if hasPrefix "sha256:" .Values.image.tag }}@{{ else }}:{{ end }}{{ .Values.image.tag }}
 {{- end }}
 
+{{/* Front workers: all but one of the requested cores, at most 16. A pod without a limit sees those of its whole node. */}}
+{{- define "gleaner.workers" -}}
+{{- $cpu := toString .Values.cpu }}
+{{- $cores := divf (trimSuffix "m" $cpu) (ternary 1000 1 (hasSuffix "m" $cpu)) }}
+{{- max 1 (min 16 (sub (ceil $cores) 1)) }}
+{{- end }}
+
 {{/* The service's own settings among those that the measured capacity recommends. */}}
 {{- define "gleaner.recommended" -}}
 {{- $found := list }}
