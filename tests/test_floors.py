@@ -225,7 +225,6 @@ PURE = (
     "service/signals/",
     "infra/scaling/alarm_values.py",
     "infra/scaling/capacity.py",
-    "infra/dashboards/capacity.py",
     "infra/dashboards/on_call.py",
     "infra/dashboards/page.py",
     "infra/scaling/policy.py",

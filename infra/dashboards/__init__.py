@@ -1,1 +1,1 @@
-"""Grafana's two dashboards, built in code: one for people on call, one for capacity and cost."""
+"""Grafana's dashboard for people on call, built in code."""

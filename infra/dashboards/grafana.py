@@ -1,4 +1,4 @@
-"""Grafana's format: pages → dashboards, through Grafana's own builders, which only this module uses."""
+"""Grafana's format: page → dashboard, through Grafana's own builders, which only this module uses."""
 
 from __future__ import annotations
 
@@ -21,13 +21,14 @@ from grafana_foundation_sdk.models.common import GraphTresholdsStyleMode, Stacki
 from grafana_foundation_sdk.models.dashboard import DashboardLinkType, DataSourceRef, Threshold, ThresholdsMode
 from grafana_foundation_sdk.models.text import TextMode
 
-from infra.dashboards.capacity import CAPACITY
 from infra.dashboards.on_call import ON_CALL
-from infra.dashboards.page import RUNBOOK, Kind, Page, Panel, Text, Variable
+from infra.dashboards.page import Kind, Page, Panel, Text
 
 DATASOURCE = DataSourceRef(type_val="prometheus", uid="${datasource}")
 Chart = timeseries.Panel | stat.Panel | bargauge.Panel | statetimeline.Panel
 QUIET, WORRY, ALARM, NEUTRAL = "green", "yellow", "red", "blue"
+RUNBOOK = "infra/RUNBOOK.md"
+"""Default address of the runbook; the reader sets it to that of a wiki or repository."""
 
 
 def to_json(page: Page) -> str:
@@ -40,10 +41,9 @@ def to_dashboard(page: Page) -> dashboard.Dashboard:
     built = dashboard.Dashboard(page.title).uid(page.uid).description(page.description)
     built = built.tags(["gleaner"]).time("now-1h", "now").refresh("10s").timezone("browser")
     built = built.with_variable(dashboard.DatasourceVariable("datasource").label("Prometheus").type("prometheus"))
-    runbook = dashboard.DashboardLink("Runbook").type(DashboardLinkType.LINK).url(f"${RUNBOOK.name}")
+    runbook = dashboard.DashboardLink("Runbook").type(DashboardLinkType.LINK).url("$runbook")
     built = built.link(runbook.icon("doc").target_blank(True))
-    for variable in page.variables:
-        built = built.with_variable(_variable(variable))
+    built = built.with_variable(dashboard.TextBoxVariable("runbook").label("Runbook").default_value(RUNBOOK))
     numbers = count(1)
     for row in page.rows:
         built = built.with_row(dashboard.Row(row.title).id(next(numbers)))
@@ -51,10 +51,6 @@ def to_dashboard(page: Page) -> dashboard.Dashboard:
             shown = _text(panel) if isinstance(panel, Text) else _chart(panel)
             built = built.with_panel(shown.id(next(numbers)))
     return built
-
-
-def _variable(variable: Variable) -> dashboard.TextBoxVariable:
-    return dashboard.TextBoxVariable(variable.name).label(variable.label).default_value(variable.default)
 
 
 def _text(panel: Text) -> text.Panel:
@@ -100,14 +96,12 @@ def _thresholds(panel: Panel) -> dashboard.ThresholdsConfig:
     return dashboard.ThresholdsConfig().mode(ThresholdsMode.ABSOLUTE).steps(steps)
 
 
-FOLDER = Path(__file__).parents[1] / "grafana"
-PAGES = (ON_CALL, CAPACITY)
+FILE = Path(__file__).parents[1] / "grafana" / f"{ON_CALL.uid}.json"
 
 
 def main() -> None:
-    """Write each page into its file."""
-    for page in PAGES:
-        (FOLDER / f"{page.uid}.json").write_text(to_json(page))
+    """Write the page into its file."""
+    FILE.write_text(to_json(ON_CALL))
 
 
 if __name__ == "__main__":

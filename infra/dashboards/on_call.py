@@ -5,7 +5,6 @@ from __future__ import annotations
 from infra.dashboards.page import (
     DOCUMENTS,
     REQUESTS,
-    RUNBOOK,
     TASKS,
     Page,
     Query,
@@ -66,12 +65,15 @@ IS_IT_SLOW = Row("Is it slow?", (
 
 WHY = Row("Why? Where the seconds go", (
     stack("Seconds a document spends in each stage", "s", Query("gleaner:stage_seconds:mean1m", "{{stage}}"),
-        width=12, meaning="Mean over a minute. The stage that has grown is the one to look at."),
-    lines("The slow ones, by stage", "s", Query("gleaner:stage_seconds:p95", "{{stage}}"), width=6,
+        width=9, meaning="Mean over a minute. The stage that has grown is the one to look at."),
+    lines("The slow ones, by stage", "s", Query("gleaner:stage_seconds:p95", "{{stage}}"), width=5,
         meaning="95th percentile of each stage."),
     bars("Which stage now", "percentunit",
-        Query("gleaner:stage_seconds:mean1m / scalar(sum(gleaner:stage_seconds:mean1m))", "{{stage}}"), width=6,
+        Query("gleaner:stage_seconds:mean1m / scalar(sum(gleaner:stage_seconds:mean1m))", "{{stage}}"), width=5,
         meaning="Share of a document's seconds."),
+    lines("Tokens per document", "si: tokens",
+        Query("sum(rate(gleaner_tokens_total[1m])) / (sum(rate(gleaner_documents_total[1m])) > 0)", "tokens"),
+        width=5, meaning="Longer documents compute for longer, and capacity in documents falls."),
 ))  # fmt: skip
 
 SINCE_WHEN = Row("Since when?", (
@@ -157,5 +159,4 @@ ON_CALL = Page(
         WORKERS,
         DEVICE,
     ),
-    variables=(RUNBOOK,),
 )

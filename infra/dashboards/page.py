@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-REQUESTS, DOCUMENTS, TOKENS = "suffix:requests/s", "suffix:documents/s", "si: tokens/s"
+REQUESTS, DOCUMENTS = "suffix:requests/s", "suffix:documents/s"
 TASKS = "suffix:tasks"
 
 
@@ -87,15 +87,6 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Variable:
-    """A value that the reader may change."""
-
-    name: str
-    label: str
-    default: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
     """One dashboard."""
 
@@ -103,18 +94,7 @@ class Page:
     title: str
     description: str
     rows: tuple[Row, ...]
-    variables: tuple[Variable, ...] = ()
 
     def panels(self) -> Iterator[Panel]:
         """All panels with numbers."""
         yield from (panel for row in self.rows for panel in row.panels if isinstance(panel, Panel))
-
-    def filled_in(self, expression: str) -> str:
-        """An expression with each variable's default in its place, as Grafana would ask it."""
-        for variable in self.variables:
-            expression = expression.replace(f"${variable.name}", variable.default)
-        return expression
-
-
-RUNBOOK = Variable(name="runbook", label="Runbook", default="infra/RUNBOOK.md")
-"""Address of the runbook; set it to that of your wiki or repository."""

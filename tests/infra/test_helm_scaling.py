@@ -253,7 +253,6 @@ def test_two_releases_in_one_prometheus_are_watched_apart(helm: Helm, tmp_path: 
     both = [helm.rendered(release=name)["PrometheusRule"]["spec"]["groups"] for name in ("fleet", "fleet-two")]
     rules = [{**group, "name": f"{group['name']}-{i}"} for i, groups in enumerate(both) for group in groups]
     values = of_phase(Phase.READY, OWN) | of_phase(Phase.READY, OTHERS[:1]) | of_phase(Phase.LOADING, OTHERS[1:])
-    values |= of_pods("gleaner_work_ratio", 0.2, OWN) | of_pods("gleaner_work_ratio", 0.8, OTHERS[:1])
     labels = '{{namespace="documents", release="{}"}}'
     firing = 'count by (namespace, release) (ALERTS{alertname="GleanerTooFewTasks",alertstate="firing"})'
     promtool(
@@ -262,8 +261,8 @@ def test_two_releases_in_one_prometheus_are_watched_apart(helm: Helm, tmp_path: 
         values,
         {
             firing: [{"labels": labels.format("fleet-two"), "value": 1}],
-            "sum by (namespace, release) (gleaner:work_ratio:mean)": [
-                {"labels": labels.format(name), "value": value} for name, value in (("fleet", 0.2), ("fleet-two", 0.8))
+            "sum by (namespace, release) (gleaner:tasks:ready)": [
+                {"labels": labels.format(name), "value": value} for name, value in (("fleet", 2), ("fleet-two", 1))
             ],
         },
     )
