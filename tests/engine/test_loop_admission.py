@@ -4,17 +4,34 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
 from service.core.scheduling.throughput import TimedBatch
 from service.core.types import Phase
 from service.core.worker_load import WorkerLoad
+from service.engine.models.loaded_model import ProfiledModel
 from service.engine.requests.request_table import RequestTable
 from service.wire import Buffer, Hello, Message, Refused, Status, Submitted, TurnedAway, WireError
-from tests.support.engine_scenes import BUDGET, MODEL, A, B, Turn, World, cancelled, document, hello, play, played
+from tests.support.budgets import unmeasured
+from tests.support.engine_scenes import (
+    BUDGET,
+    MODEL,
+    OTHER_MODEL,
+    A,
+    B,
+    Turn,
+    World,
+    cancelled,
+    document,
+    hello,
+    play,
+    played,
+)
 from tests.support.fuzz.wire import fuzz_wire
 from tests.support.metric_values import value
 
@@ -251,3 +268,21 @@ def test_a_refusal_measures_no_model_that_is_measured_or_gone(world: World) -> I
     yield []
     assert [world.refusal(key).code for key in ("long", "gone")] == ["too_long_for_deadline", "engine_restarting"]
     assert len(world.encoder.batches) == ran
+
+
+@played(loaded=False)
+def test_the_speed_of_a_revision_that_was_dropped_is_forgotten(world: World) -> Iterator[Turn]:
+    world.load(timed=TimedBatch(BUDGET, 1.0))
+    yield [hello()]
+    models = world.loop.models
+    assert world.status().alone_tokens_per_second.keys() == {MODEL, OTHER_MODEL}
+    for revision in ("sha256:c", "sha256:d"):
+        model = replace(models[MODEL], status=structs.replace(models[MODEL].status, revision=revision))
+        models.weights.reserve(revision, 1, world.now)
+        models.admit_candidate(ProfiledModel(model, unmeasured(BUDGET, BUDGET)), world.now)
+        models.switch("m", revision)
+    yield [(A, Hello(1, models_version=models.version), None)]
+    world.now += 1
+    yield []
+    assert MODEL not in models
+    assert world.status().alone_tokens_per_second.keys() == {OTHER_MODEL}

@@ -24,7 +24,7 @@ second; work ratio = arrived tokens per second / tokens per second.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from service.core.worker_load import DecayingSum
@@ -173,7 +173,8 @@ class ThroughputMeter:
 
     def alone_tokens_per_second(self, model: str) -> float | None:
         """Estimated throughput of an engine that has nothing but work of this model; None before its first batch."""
-        return self.known_alone().get(model)
+        own = self._speeds.get(model)
+        return None if own is None else max(own, self._speed or 0.0)
 
     def is_fresh(self, model: str, now: float) -> bool:
         """True while a batch of late shows the present speed of a model."""
@@ -182,6 +183,12 @@ class ThroughputMeter:
     def known_alone(self) -> dict[str, float]:
         """Collect `alone_tokens_per_second` of the models for which it is known."""
         return {model: max(own, self._speed or 0.0) for model, own in self._speeds.items()}
+
+    def keep(self, models: Iterable[str]) -> None:
+        """Forget all models but these."""
+        for model in self._models.keys() - models:
+            del self._models[model]
+            self._speeds.pop(model, None)
 
     def arrived_tokens_per_second(self, now: float) -> float:
         """Demand, including refused work."""

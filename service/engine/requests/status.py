@@ -130,7 +130,8 @@ class StatusPublisher:
         ran.memory_splits += len(handle.out_of_memory)
 
     def export_metrics(self, now: float) -> None:
-        """Set the gauges of models, memory and load, and count completed batches."""
+        """Set the gauges of models, memory and load, and count completed batches; forget models that were dropped."""
+        self._throughput.keep(self._models.loaded())
         self._models.export_metrics()
         self._metrics.process.update()
         self._metrics.batches.count(self._ran)

@@ -209,3 +209,12 @@ def test_a_slower_batch_after_a_pause_counts_as_any_other() -> None:
     meter.computed(1000, 0.0, 1.0, full_tokens=1000, model="m")
     meter.computed(1000, 1000.0, 1010.0, full_tokens=1000, model="m")
     assert meter.alone_tokens_per_second("m") == pytest.approx(1_000 * 2 / 11, rel=0.05)
+
+
+def test_a_model_that_is_gone_is_forgotten() -> None:
+    meter = ThroughputMeter()
+    for model, full_tokens in (("m", 1000), ("gone", 1000), ("never full", 0)):
+        meter.computed(1000, 9.0, 10.0, full_tokens=full_tokens, model=model)
+    meter.keep(["m", "new"])
+    assert meter.known_alone().keys() == {"m"}
+    assert [model for model in ("m", "gone", "never full") if meter.is_fresh(model, 10.0)] == ["m"]
