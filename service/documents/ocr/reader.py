@@ -14,17 +14,18 @@ import pypdfium2.raw as pdfium
 from service.core.errors import DocumentTooLarge, UnreadableDocument
 from service.documents.document import Box, Document, PartlyRead, RecognizedPage, RedactedPicture, UnreadReason
 from service.documents.limits import DocumentLimits
-from service.documents.ocr.drawing import dpi_at, drawn_page, picture_dpi
 from service.documents.ocr.layout import MOST_COVERED, covered, given_boxes, papers, recognized_glyphs, uncovered
 from service.documents.ocr.networks import TextNetworks
 from service.documents.ocr.page import ReadPicture, read_picture
-from service.documents.ocr.pictures import gray_page, picture_pages, without_painted
+from service.documents.ocr.pictures import READ_PIXELS, gray_page, picture_pages, without_painted
 from service.documents.ocr.straighten import Gray
 from service.documents.pdf.angles import Floats
 from service.documents.pdf.coverage import page_coverage
+from service.documents.pdf.drawing import gray_place
 from service.documents.pdf.glyphs import Glyphs, PageFrame, read_glyphs
 from service.documents.pdf.hidden_text import agree, shown_ones, words_of
 from service.documents.pdf.page_objects import painted_objects
+from service.documents.pdf.page_pictures import dpi_at, picture_dpi
 from service.documents.pdf.reader import PageCollector, loaded_page, opened_pdf, opened_text, shown_layers
 from service.documents.pdf.words import Word, words_by_direction
 from service.documents.pdf.written_cells import has_shades, script_beside, writing_beside
@@ -166,7 +167,7 @@ class _Recognition:
             size = (float(pdfium.FPDF_GetPageWidthF(page)), float(pdfium.FPDF_GetPageHeightF(page)))
             objects, _ = painted_objects(page)
             before = self._again.before[0] if self._again is not None and self._again.before else None
-            shown = self._read(drawn_page(page, size, picture_dpi(objects)), size, before)
+            shown = self._read(gray_place(page, size, picture_dpi(objects), READ_PIXELS), size, before)
             glyphs = _NO_GLYPHS
             if not is_forced:
                 count = max(int(pdfium.FPDFText_CountChars(text_page)), 0)
@@ -195,7 +196,8 @@ class _Recognition:
                 glyphs = read_glyphs(page, text_page, count, objects)
                 places += page_coverage(page, objects, glyphs, are_all=are_all, may_draw=True).pictures
                 known = np.concatenate((glyphs.ink, glyphs.struck))
-            grays = [drawn_page(page, size, dpi_at(place, objects, PageFrame.of(page)), place) for place in places]
+            frame = PageFrame.of(page)
+            grays = [gray_place(page, size, dpi_at(each, objects, frame), READ_PIXELS, each) for each in places]
         glyphs, layers = _NO_GLYPHS, list[list[Word]]()
         for place, gray, lay in zip_longest(places, grays, before):
             found = self._add_picture(number, place, gray, known, lay)

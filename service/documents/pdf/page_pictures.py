@@ -1,13 +1,16 @@
-"""Pictures on a PDF page: the places of its images that may hold writing, and of the text layer that a scan has."""
+"""Pictures on a PDF page: the places of its images that may hold writing, their dots an inch, a scan's text layer."""
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Sequence
 
 import numpy as np
 import pypdfium2.raw as pdfium
 
+from service.documents.document import Box
 from service.documents.pdf.angles import Floats
+from service.documents.pdf.glyphs import PageFrame
 from service.documents.pdf.page_objects import Painted, boxes_of, is_invisible
 
 LEAST_LONG, LEAST_SHORT = 28.0, 7.0
@@ -18,11 +21,19 @@ _MOST_COMPARED = 400
 """Images of a page that are compared with each other; more are one picture in strips or tiles."""
 _TOUCHING = 1.5
 """Points between the parts of one picture."""
+_DPI, _LEAST_DPI, _MOST_DPI = 200, 100, 300
+"""Dots an inch in which a PDF's pages are drawn, unless a picture has its own: drawn otherwise it would be blurred."""
+_MOST_PICTURES = 1_000
+"""Most pictures of a page among which the largest is searched; a scan has few."""
 
 
 def image_boxes(objects: Sequence[Painted]) -> Floats:
     """Boxes [left, bottom, right, top] of a page's images, in its own space."""
-    return boxes_of([each for each in objects if each.kind == pdfium.FPDF_PAGEOBJ_IMAGE])
+    return boxes_of(_images(objects))
+
+
+def _images(objects: Sequence[Painted]) -> list[Painted]:
+    return [each for each in objects if each.kind == pdfium.FPDF_PAGEOBJ_IMAGE]
 
 
 def layer_boxes(objects: Sequence[Painted]) -> Floats:
@@ -73,3 +84,25 @@ def _united(boxes: Floats, reach: float) -> Floats:
 
 def _around(boxes: Floats) -> Floats:
     return np.concatenate((boxes[:, :2].min(axis=0), boxes[:, 2:].max(axis=0)))[None]
+
+
+def dpi_at(place: Box, objects: Sequence[Painted], frame: PageFrame) -> float:
+    """Dots an inch of the largest image at a place of a page."""
+    images = _images(objects)
+    boxes = frame.shown(boxes_of(images))
+    touches = (np.minimum(boxes[:, 2:], place[2:]) > np.maximum(boxes[:, :2], place[:2])).all(axis=1)
+    return picture_dpi([images[at] for at in np.flatnonzero(touches).tolist()])
+
+
+def picture_dpi(objects: Sequence[Painted], most: float = _MOST_DPI) -> float:
+    """Dots an inch of the largest image among a page's objects, if they are usual for a scan; at most so many."""
+    images = _images(objects)[:_MOST_PICTURES]
+    largest, dpi = 0.0, float(_DPI)
+    wide, high = ctypes.c_uint(), ctypes.c_uint()
+    for image, (left, bottom, right, top) in zip(images, boxes_of(images).tolist(), strict=True):
+        area = (right - left) * (top - bottom)
+        if area > largest and pdfium.FPDFImageObj_GetImagePixelSize(image.handle, wide, high):
+            # A picture may lie on its side: its longer side is as long as that of its bounds.
+            dots = max(wide.value, high.value) / max(right - left, top - bottom) * 72
+            largest, dpi = area, dots if _LEAST_DPI <= dots <= most else min(max(dots, _DPI), most)
+    return dpi

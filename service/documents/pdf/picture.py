@@ -9,14 +9,13 @@ import io
 import math
 from typing import Any
 
-import numpy as np
-import pypdfium2
 import pypdfium2.raw as pdfium
 from PIL import Image
 
 from service.core.errors import InvalidOptions
 from service.documents.document import MOST_PIXELS, MOST_WIDTH, PagePicture, PictureRequest
 from service.documents.limits import DocumentLimits
+from service.documents.pdf.drawing import SHOWN, drawn, in_fewest_components
 from service.documents.pdf.reader import loaded_page, opened_pdf
 
 MOST_SIDE = 16_000
@@ -53,17 +52,7 @@ def picture_size(across: float, down: float, width: int) -> tuple[int, int]:
 
 
 def _png(page: Any, wide: int, high: int) -> bytes:
-    bitmap = pypdfium2.PdfBitmap.new_native(wide, high, pdfium.FPDFBitmap_BGR)
-    try:
-        pdfium.FPDFBitmap_FillRect(bitmap.raw, 0, 0, wide, high, 0xFFFFFFFF)
-        pdfium.FPDF_RenderPageBitmap(bitmap.raw, page, 0, 0, wide, high, 0, pdfium.FPDF_ANNOT)
-        blue_first = bitmap.to_numpy()
-        is_grey = np.array_equal(blue_first[..., 0], blue_first[..., 1]) and np.array_equal(
-            blue_first[..., 1], blue_first[..., 2]
-        )
-        pixels = np.ascontiguousarray(blue_first[..., 0] if is_grey else blue_first[..., ::-1])
-    finally:
-        bitmap.close()
+    pixels = drawn(page, (wide, high), flags=SHOWN)
     file = io.BytesIO()
-    Image.fromarray(pixels).save(file, "PNG", compress_level=_COMPRESSION)
+    Image.fromarray(in_fewest_components(pixels)).save(file, "PNG", compress_level=_COMPRESSION)
     return file.getvalue()

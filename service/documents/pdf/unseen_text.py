@@ -14,12 +14,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import pypdfium2
 import pypdfium2.raw as pdfium
 
 from service.documents.document import Box
 from service.documents.pdf.angles import Flags, Floats
 from service.documents.pdf.doubtful_text import BLUE, SQUASHED, Texts, difference
+from service.documents.pdf.drawing import PageView
 from service.documents.pdf.page_objects import Painted, address, text_objects
 
 _Numbers = npt.NDArray[np.int64]
@@ -30,7 +30,7 @@ _SMALLEST_SHARE = 1 / 500
 """The same as a share of the page's longer side, where that is less: small pages are in another unit."""
 _SEEN = 16
 """Least difference of two colours that is seen, of 255."""
-_SEEN_OF_EACH = np.array([_SEEN / BLUE, _SEEN, _SEEN], np.uint8)  # blue first
+_SEEN_OF_EACH = np.array([_SEEN, _SEEN, _SEEN / BLUE], np.uint8)
 _AROUND = 4
 """Characters before and after one in its text object, with which it counts as seen or not."""
 FEWEST_UNSEEN = 3
@@ -125,7 +125,7 @@ def without_ink(
     if not len(asked):
         return unseen, False
     ink, owner = characters.ink[asked], owners[asked]
-    drawing = _Drawing.of(page, ink, size)
+    view = PageView.of(size, ink, _MOST_SCALE, _MOST_PIXELS)
     handles = [objects[at].handle for at in texts.places.tolist()]
     is_copy = np.bincount(owners[owners >= 0], minlength=len(handles)) == 0  # pdfium reads one of two in one place
     is_copy &= texts.modes != pdfium.FPDF_TEXTRENDERMODE_INVISIBLE
@@ -134,16 +134,16 @@ def without_ink(
         without = is_copy.copy()
         without[owner] = True
         with _inactive(handles[at] for at in np.flatnonzero(without).tolist()):
-            before = drawing.drawn()
-        after = drawing.drawn()
+            before = view.drawn(page)
+        after = view.drawn(page)
         differs = np.maximum(before, after) - np.minimum(before, after) >= _SEEN_OF_EACH
-        seen = _as_around(drawing.any_in(np.asarray(differs.any(axis=2)), ink), owner)
-        undrawable = _undrawable(handles, texts, owner, characters.codes[asked], drawing.colours_in(before, ink))
+        seen = _as_around(view.any_in(np.asarray(differs.any(axis=2)), ink), owner)
+        undrawable = _undrawable(handles, texts, owner, characters.codes[asked], view.colours_in(before, ink))
         seen |= undrawable & ~_are_outside(ink, clips[owner])
     if not seen.all() and len(handles) < len(objects):
         with _inactive(handles):
-            picture = drawing.drawn()
-        seen |= _over_writing(drawing, picture[..., 1].astype(np.int16), ink, owner)
+            picture = view.drawn(page)
+        seen |= _over_writing(view, picture[..., 1].astype(np.int16), ink, owner)
     unseen[asked] = ~seen | texts.squashed[owner]
     return _with_blanks(unseen, owners, characters.blank), True
 
@@ -174,52 +174,6 @@ def _inactive(texts: Iterable[Any]) -> Iterator[None]:
     finally:
         for each in handles:
             pdfium.FPDFPageObj_SetIsActive(each, True)
-
-
-class _Drawing(NamedTuple):
-    """The part of a page that some boxes lie in, drawn; in pixels of the page as shown."""
-
-    page: Any
-    corner: tuple[int, int]
-    size: tuple[int, int]
-    page_size: tuple[int, int]
-    scale: Floats
-
-    @classmethod
-    def of(cls, page: Any, boxes: Floats, size: tuple[float, float]) -> _Drawing:
-        low = boxes[:, :2].min(axis=0).clip(0, size)
-        high = boxes[:, 2:].max(axis=0).clip(0, size)
-        scale = min(_MOST_SCALE, float(np.sqrt(_MOST_PIXELS / max(float((high - low).prod()), 1.0))))
-        page_size = max(round(size[0] * scale), 1), max(round(size[1] * scale), 1)
-        exact = np.array(page_size, np.float32) / np.array(size, np.float32).clip(1e-3)
-        left, top = np.floor(low * exact).astype(int).tolist()
-        right, bottom = np.ceil(high * exact).astype(int).tolist()
-        return cls(page, (left, top), (max(right - left, 1), max(bottom - top, 1)), page_size, exact)
-
-    def drawn(self) -> npt.NDArray[np.uint8]:
-        """uint8 [high, wide, 3]: blue, green and red."""
-        bitmap = pypdfium2.PdfBitmap.new_native(*self.size, pdfium.FPDFBitmap_BGR)
-        try:
-            pdfium.FPDFBitmap_FillRect(bitmap.raw, 0, 0, *self.size, 0xFFFFFFFF)
-            left, top = self.corner
-            pdfium.FPDF_RenderPageBitmap(bitmap.raw, self.page, -left, -top, *self.page_size, 0, 0)
-            return np.array(bitmap.to_numpy())
-        finally:
-            bitmap.close()
-
-    def any_in(self, pixels: Flags, boxes: Floats) -> Flags:
-        """True for boxes of the page that hold one of these pixels."""
-        low = np.floor(boxes[:, :2] * self.scale).astype(int) - self.corner
-        high = np.ceil(boxes[:, 2:] * self.scale).astype(int) - self.corner
-        places = np.concatenate((low, high), axis=1).clip(0, None).tolist()
-        found = (pixels[top:bottom, left:right].any() for left, top, right, bottom in places)
-        return np.fromiter(found, np.bool_, len(places))
-
-    def colours_in(self, pixels: npt.NDArray[np.uint8], boxes: Floats) -> Floats:
-        """float32 [n, 3]: red, green and blue in the middle of boxes."""
-        middles = np.floor((boxes[:, :2] + boxes[:, 2:]) / 2 * self.scale).astype(int) - self.corner
-        across, down = middles.clip(0, np.array(self.size) - 1).T
-        return pixels[down, across, ::-1].astype(np.float32)
 
 
 def _as_around(flags: Flags, owner: _Numbers) -> Flags:
@@ -253,10 +207,10 @@ def _are_outside(ink: Floats, clips: Floats) -> Flags:
     return np.asarray((common < 0).any(axis=1))
 
 
-def _over_writing(drawing: _Drawing, gray: npt.NDArray[np.int16], ink: Floats, owner: _Numbers) -> Flags:
+def _over_writing(view: PageView, gray: npt.NDArray[np.int16], ink: Floats, owner: _Numbers) -> Flags:
     """True for characters of lines of which half have strokes of a picture, that is edges in both directions."""
     around = _grown(ink, _MISPLACED)
-    has_strokes = drawing.any_in(_edges(gray), around) & drawing.any_in(_edges(gray.T).T, around)
+    has_strokes = view.any_in(_edges(gray), around) & view.any_in(_edges(gray.T).T, around)
     is_apart = _are_apart(ink)
     length = np.unique(owner, return_inverse=True, return_counts=True)
     long = length[2][length[1]] > FEWEST_UNSEEN

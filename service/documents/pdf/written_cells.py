@@ -97,7 +97,7 @@ class Grid:
             pdfium.FPDFBitmap_FillRect(bitmap.raw, 0, 0, bitmap.width, bitmap.height, 0xFFFFFFFF)
             for clip in clips:
                 pdfium.FPDF_RenderPageBitmapWithMatrix(bitmap.raw, page, matrix, clip, pdfium.FPDF_GRAYSCALE)
-            return np.array(bitmap.to_numpy()).reshape(bitmap.height, -1)[:, : bitmap.width]
+            return np.array(bitmap.to_numpy())
         finally:
             bitmap.close()
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import io
 import zlib
 from collections.abc import Iterable
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,8 +25,9 @@ from pikepdf import Array, Dictionary, Name, String
 from PIL import Image
 from PIL.TiffImagePlugin import TiffImageFile
 
+from service.documents.pdf.drawing import Pixels, drawn, in_fewest_components
+from service.documents.pdf.reader import loaded_page
 from service.documents.redaction.image_data import JPEG, MOST_PIXELS, NotPlain, cut_samples, filters_of, renew_data
-from service.documents.redaction.painting import Pixels
 
 _KEYS = frozenset(
     "/Type /Subtype /Width /Height /ColorSpace /BitsPerComponent /Decode /Interpolate /ImageMask /Mask /SMask /OC"
@@ -197,20 +199,10 @@ def rendered(image: Any, *, is_gray: bool = False) -> Pixels:
         page["/Contents"] = pikepdf.Stream(alone, b"%d 0 0 %d 0 0 cm /I Do" % (wide, high))
         alone.pages.append(pikepdf.Page(page))
         alone.save(written)
-    document = pypdfium2.PdfDocument(written.getvalue())
-    kind, ground = (pdfium.FPDFBitmap_Gray, 0xFFFFFFFF) if is_gray else (pdfium.FPDFBitmap_BGRA, 0)
-    bitmap = pypdfium2.PdfBitmap.new_native(wide, high, kind)
-    try:
-        pdfium.FPDFBitmap_FillRect(bitmap.raw, 0, 0, wide, high, ground)
-        page = pdfium.FPDF_LoadPage(document.raw, 0)
-        flags = pdfium.FPDF_GRAYSCALE if is_gray else pdfium.FPDF_REVERSE_BYTE_ORDER
-        pdfium.FPDF_RenderPageBitmap(bitmap.raw, page, 0, 0, wide, high, 0, flags)
-        pdfium.FPDF_ClosePage(page)
-        drawn = np.array(bitmap.to_numpy())
-        return drawn.reshape(high, -1)[:, :wide] if is_gray else drawn
-    finally:
-        bitmap.close()
-        document.close()
+    with closing(pypdfium2.PdfDocument(written.getvalue())) as document, loaded_page(document, 1) as loaded:
+        if is_gray:
+            return drawn(loaded, (wide, high), kind=pdfium.FPDFBitmap_Gray, flags=pdfium.FPDF_GRAYSCALE)
+        return drawn(loaded, (wide, high), kind=pdfium.FPDFBitmap_BGRA, ground=0)
 
 
 def put_shown(pdf: pikepdf.Pdf, image: Any, pixels: Pixels) -> None:
@@ -259,12 +251,12 @@ def _put_colours(image: Any, colours: Pixels, lossy: tuple[str, int] | None) -> 
     Args:
         lossy: the filter and the bytes of the data that was lossy.
     """
-    gray = colours[..., 0]
-    is_gray = all(np.array_equal(gray, colours[..., other]) for other in range(1, colours.shape[2]))
-    if is_gray and bool(((gray == 0) | (gray == _OPAQUE)).all()):
-        _put_bits(image, gray > 0)
+    colours = in_fewest_components(colours)
+    is_gray = colours.ndim == 2
+    if is_gray and bool(((colours == 0) | (colours == _OPAQUE)).all()):
+        _put_bits(image, colours > 0)
     elif lossy is not None:
-        file, plain = io.BytesIO(), Image.fromarray(gray if is_gray else colours)
+        file, plain = io.BytesIO(), Image.fromarray(colours)
         if lossy[0] == _JPEG_2000:
             rate = max(plain.width * plain.height * len(plain.getbands()) / lossy[1], 1)
             plain.save(file, "JPEG2000", irreversible=rate > _LOSSLESS, quality_layers=[rate])
@@ -272,8 +264,7 @@ def _put_colours(image: Any, colours: Pixels, lossy: tuple[str, int] | None) -> 
             plain.save(file, "JPEG", quality=_QUALITY)
         image.write(file.getvalue(), filter=Name(lossy[0]))
     else:
-        data = np.ascontiguousarray(gray if is_gray else colours).tobytes()
-        image.write(zlib.compress(data, _LEVEL), filter=Name.FlateDecode)
+        image.write(zlib.compress(colours.tobytes(), _LEVEL), filter=Name.FlateDecode)
     image["/ColorSpace"] = Name.DeviceGray if is_gray else Name.DeviceRGB
     image["/BitsPerComponent"] = image.get("/BitsPerComponent", 8)
 

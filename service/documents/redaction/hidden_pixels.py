@@ -27,6 +27,7 @@ from pikepdf import Name
 from PIL import Image, ImageFilter
 
 from service.documents.pdf.angles import Flags, Floats
+from service.documents.pdf.drawing import PageView
 from service.documents.pdf.glyphs import PageFrame
 from service.documents.pdf.page_objects import (
     Painted,
@@ -39,8 +40,6 @@ from service.documents.pdf.page_objects import (
 )
 from service.documents.pdf.reader import loaded_page, opened_pdf
 from service.documents.redaction.bare_images import UNSEEN, new_image, put_shown, rendered
-from service.documents.redaction.page_view import PageView
-from service.documents.redaction.painting import Pixels
 from service.documents.redaction.rasterizing import DOTS_PER_POINT, MOST_DOTS
 from service.documents.redaction.resource_walk import UsedImages, used_images
 
@@ -226,20 +225,27 @@ def _seen(
 def _compare(before: bytes, after: bytes, places: Places, batch: set[int], seen: dict[int, Flags]) -> None:
     """Note the cells of images of a batch where two files differ."""
     with opened_pdf(before) as first, opened_pdf(after) as second:
-        for page, here in places.items():
+        for number, here in places.items():
             own = [each for each in here if each.number in batch]
             if not own:
                 continue
-            boxes = np.array([each.box for each in own], np.float32)
-            area = (*boxes[:, :2].min(axis=0).tolist(), *boxes[:, 2:].max(axis=0).tolist())
-            view = PageView.of(first, page, area, _SCALE, _MOST_DRAWN)
-            differs = Image.fromarray(_differ(view.drawn(first, page), view.drawn(second, page)))
+            view, differs = _differences(first, second, number, [each.box for each in own])
             for each in own:
-                seen[each.number] |= view.on(differs, each.corners, seen[each.number].shape)
+                seen[each.number] |= view.on(Image.fromarray(differs), each.corners, seen[each.number].shape)
 
 
-def _differ(first: Pixels, second: Pixels) -> Flags:
-    return np.asarray((np.maximum(first, second) - np.minimum(first, second)).max(axis=2) >= UNSEEN)
+def _differences(
+    first: pypdfium2.PdfDocument, second: pypdfium2.PdfDocument, number: int, boxes: Sequence[tuple[float, ...]]
+) -> tuple[PageView, Flags]:
+    """The part of a page that boxes lie in, and True for its pixels that differ in two files."""
+    with loaded_page(first, number) as before, loaded_page(second, number) as after:
+        view = _view(PageFrame.of(before), boxes, _SCALE, _MOST_DRAWN)
+        one, other = view.drawn(before), view.drawn(after)
+    return view, np.asarray((np.maximum(one, other) - np.minimum(one, other)).max(axis=2) >= UNSEEN)
+
+
+def _view(frame: PageFrame, boxes: Sequence[tuple[float, ...]], scale: float, most_pixels: int) -> PageView:
+    return PageView.of((frame.width, frame.height), np.array(boxes, np.float32), scale, most_pixels)
 
 
 def _blank(pdf: pikepdf.Pdf, image: Any, places: Sequence[_Place], seen: Flags | None) -> bool:
@@ -296,8 +302,8 @@ def _lay_over(pdf: pikepdf.Pdf, images: Sequence[Any], pages: Sequence[int]) -> 
     changed = False
     with opened_pdf(before) as first, opened_pdf(_saved(pdf)) as second:
         for page in pages:
-            view = PageView.of(first, page, (0, 0, math.inf, math.inf), _SCALE, _MOST_DRAWN)
-            rows, columns = np.nonzero(_differ(view.drawn(first, page), view.drawn(second, page)))
+            view, differs = _differences(first, second, page, [(0, 0, math.inf, math.inf)])
+            rows, columns = np.nonzero(differs)
             if len(rows):
                 low = np.array((columns.min(), rows.min())) / view.scale
                 high = np.array((columns.max() + 1, rows.max() + 1)) / view.scale
@@ -308,13 +314,13 @@ def _lay_over(pdf: pikepdf.Pdf, images: Sequence[Any], pages: Sequence[int]) -> 
 
 def _put_over(pdf: pikepdf.Pdf, document: pypdfium2.PdfDocument, number: int, area: tuple[float, ...]) -> None:
     """Lay a picture of a part of a page as it was over it."""
-    view = PageView.of(document, number, area, DOTS_PER_POINT, MOST_DOTS)
-    pixels = view.drawn(document, number)
+    with loaded_page(document, number) as loaded:
+        frame = PageFrame.of(loaded)
+        view = _view(frame, [area], DOTS_PER_POINT, MOST_DOTS)
+        pixels = view.drawn(loaded)
     opaque = np.full((*pixels.shape[:2], 1), 255, np.uint8)
     image = pdf.make_indirect(pikepdf.Stream(pdf, b""))
     put_shown(pdf, image, np.concatenate((pixels, opaque), axis=2))
-    with loaded_page(document, number) as page:
-        frame = PageFrame.of(page)
     to_shown = frame.shown(np.array(((0, 0, 0, 0), (1, 0, 1, 0), (0, 1, 0, 1)), np.float32))[:, :2].astype(float)
     turn, shift = to_shown[1:] - to_shown[0], to_shown[0]
     left, top = np.array(view.corner) / view.scale

@@ -11,12 +11,14 @@ from typing import Any
 
 import numpy as np
 import pikepdf
-from pikepdf import Dictionary, Name
+from pikepdf import Name
 from PIL import ImageChops, ImageCms, TiffTags
 
 from service.documents.document import Box
+from service.documents.pdf.drawing import Pixels
+from service.documents.redaction.bare_images import new_image
 from service.documents.redaction.geometry import Matrix, Rectangle, around
-from service.documents.redaction.painting import Pixels, paint
+from service.documents.redaction.painting import paint
 from service.documents.redaction.values import CannotRewrite
 
 _OPAQUE = 255
@@ -66,12 +68,8 @@ def _painted(pdf: pikepdf.Pdf, image: Any, unit: Sequence[Rectangle], level: int
     paint(pixels, boxes, (width, height), level)
     made = pikepdf.Stream(pdf, b"")
     made.write(zlib.compress(pixels.tobytes(), 6), filter=Name.FlateDecode)
-    made.update(
-        Dictionary(
-            Type=Name.XObject, Subtype=Name.Image, Width=width, Height=height, BitsPerComponent=8,
-            ColorSpace=Name.DeviceGray if pixels.ndim == 2 else Name.DeviceRGB,
-        )
-    )  # fmt: skip
+    space = Name.DeviceGray if pixels.ndim == 2 else Name.DeviceRGB
+    made.update(new_image(width, height, BitsPerComponent=8, ColorSpace=space))
     return pdf.make_indirect(made)
 
 

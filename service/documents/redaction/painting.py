@@ -12,12 +12,10 @@ from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from service.documents.document import Box, Document, Page, RecognizedPage
+from service.documents.pdf.drawing import Pixels
 from service.documents.redaction.values import Range
-
-Pixels = npt.NDArray[np.uint8]
 
 _MARGIN = 0.2
 """Share of a character's height that is added on each side of its box."""

@@ -235,14 +235,14 @@ class _Work:
 
     def paint(self, number: int, reason: str) -> None:
         """Make a page a picture."""
-        targets = self.targets.get(number) or PageTargets(read_page_text(self.before, number).frame)
-        paint_page(self.pdf, number, self.before, targets.frame, [*targets.bars, *targets.painted])
+        targets = self.targets.get(number)
+        paint_page(self.pdf, number, self.before, [*targets.bars, *targets.painted] if targets else [])
         self.rewritten.pop(number, None)
         self.pictures[number] = reason
 
     def paint_scan(self, number: int, boxes: Sequence[Box]) -> None:
         """Make a page that was recognized a picture."""
-        paint_scan(self.pdf, number, self.before, read_page_text(self.before, number).frame, boxes)
+        paint_scan(self.pdf, number, self.before, boxes)
         self.pictures[number] = _RECOGNIZED
 
     def add_links(self, links: Sequence[Link | None], leaks: Repeats) -> bool:

@@ -18,7 +18,8 @@ from PIL.TiffImagePlugin import AppendingTiffWriter
 from service.documents.document import Page
 from service.documents.limits import DocumentLimits
 from service.documents.ocr.pictures import as_shown, opened_picture, picture_pages, shown_dots, turn_to
-from service.documents.redaction.painting import Pixels, paint
+from service.documents.pdf.drawing import Pixels
+from service.documents.redaction.painting import paint
 from service.documents.redaction.values import RedactedFile, RedactedPage, Redaction
 
 _QUALITY = 90
