@@ -56,10 +56,11 @@ ENDINGS: dict[str, Format] = {
     **dict.fromkeys(("txt", "text", "md", "markdown"), Format.TEXT),
     **dict.fromkeys(("csv", "tsv", "tab"), Format.CSV),
 }
-SUPPORTED = (
-    "PDF, DOCX, HTML, plain text, Markdown, CSV, invoices as XML (CII, UBL), and with OCR pictures (PNG, JPEG, TIFF, "
-    "WebP, BMP, GIF)"
-)
+SUPPORTED = {
+    "documents": "PDF, DOCX, HTML, plain text, Markdown, CSV, invoices as XML (CII, UBL)",
+    "pictures": "PNG, JPEG, TIFF, WebP, BMP, GIF",
+}
+"""What is read, and what with OCR."""
 
 _FORM = "application/x-www-form-urlencoded"
 _UNTYPED = {"", "application/octet-stream", "binary/octet-stream", _FORM}
@@ -206,7 +207,8 @@ def _ending(name: str | None) -> str:
 
 def unsupported(what: str, way: str = "") -> UnsupportedFormat:
     """The error for a format that is not supported: names it (`what`), lists those that are, and says the way there."""
-    return UnsupportedFormat(f"{what} is not supported; supported are {SUPPORTED}. {way}".rstrip())
+    supported = "{documents}, and with OCR pictures ({pictures})".format_map(SUPPORTED)
+    return UnsupportedFormat(f"{what} is not supported; supported are {supported}. {way}".rstrip())
 
 
 def _essence(media_type: str) -> str:

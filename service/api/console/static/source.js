@@ -12,12 +12,8 @@ const OTHERS = { json: "text/json", jsonl: "text/json", ndjson: "text/json", eml
 const PICTURE = /^image\/(png|jpeg|tiff|webp|bmp|gif)$/;
 const PICTURES = ["png", "jpg", "jpeg", "tif", "tiff", "webp", "bmp", "gif"];
 
-/** What is taken; `learnTaken` puts the words of the service's own errors in their place. */
-export const TAKEN = { documents: "PDF, DOCX, HTML, plain text, Markdown, invoices as XML", pictures: "PNG, JPEG, TIFF, WebP, BMP, GIF" };
-export function learnTaken({ formats }) {
-  const [documents, pictures] = formats.split(/, and with OCR pictures \(/);
-  if (pictures) Object.assign(TAKEN, { documents, pictures: pictures.replace(/\)$/, "") });
-}
+/** What is taken, once the service has said so at its door. */
+export const TAKEN = { documents: "", pictures: "" };
 /** What the dialog for files offers. */
 export const ENDINGS = [...Object.keys(TYPES), "xml", ...PICTURES].map((each) => `.${each}`).join(",");
 

@@ -5,17 +5,17 @@ import { bytes, count, make } from "./dom.js";
 import { failure } from "./failure.js";
 import { words as named } from "./fields_panel.js";
 import { labelsOf } from "./findings.js";
-import { ENDINGS, SAMPLES, TAKEN, fileSource, learnTaken, sampleSource, textSource } from "./source.js";
+import { ENDINGS, SAMPLES, TAKEN, fileSource, sampleSource, textSource } from "./source.js";
 
 /** The place where files are dropped or chosen. */
 export function dropZone(open, words = "Drop a document, scan or photo here") {
   const chosen = make("input", { type: "file", accept: ENDINGS, hidden: true, "aria-label": "A file",
     onchange: () => chosen.files[0] && open(fileSource(chosen.files[0])) });
-  const kinds = make("span", { class: "soft" }, TAKEN.documents), scans = make("span", { class: "soft" }, `Scan or photo: ${TAKEN.pictures}`);
-  const tell = (known) => {
-    learnTaken(known);
+  const kinds = make("span", { class: "soft" }, TAKEN.documents), scans = make("span", { class: "soft" });
+  const tell = ({ formats, ocr }) => {
+    Object.assign(TAKEN, formats);
     kinds.textContent = TAKEN.documents;
-    scans.textContent = known.ocr ? `Scan or photo: ${TAKEN.pictures}` : "No scan or photo: OCR is not installed here";
+    scans.textContent = ocr ? `Scan or photo: ${TAKEN.pictures}` : "No scan or photo: OCR is not installed here";
   };
   entrance().then(tell, () => {});
   return make("div", { class: "drop" }, make("strong", {}, words), kinds, scans,
