@@ -78,6 +78,7 @@ OPTIONS: dict[str, tuple[str, ...]] = {
         "region=eu-central-1",
         "scaling.minimum=0",
     ),
+    "all GPUs in use": ("rollout.maxSurge=0", "rollout.maxUnavailable=1", "priorityClassName=services"),
     "no policy": ("network.enabled=false", "gpu.runtimeClassName=nvidia", "image.pullSecrets[0].name=pull"),
 }
 
@@ -250,6 +251,8 @@ def test_a_route_hands_on_what_callers_may_ask_and_nothing_else(helm: Helm) -> N
         ("settings.memory_fraction=0.4", "memory_fraction"),
         ("gpu.resource=gpu", "resource"),
         ("cpu=3 cores", "cpu"),
+        ("rollout.maxSurge=0", "rollout"),
+        ("rollout.maxSurge=few", "rollout"),
     ],
 )
 def test_a_spoilt_value_is_refused(helm: Helm, spoilt: str, words: str) -> None:
@@ -277,6 +280,27 @@ def test_a_pod_is_not_killed_before_its_drain_ends(helm: Helm) -> None:
     assert pause + drain < pod(objects)["terminationGracePeriodSeconds"]
     probe = container["startupProbe"]
     assert probe["periodSeconds"] * probe["failureThreshold"] == delays.ready_seconds
+
+
+RESTRICTED_VOLUMES = {"downwardAPI", "emptyDir", "persistentVolumeClaim", "projected", "secret"}
+
+
+def is_restricted(spec: dict[str, Any]) -> bool:
+    """Whether Pod Security's level `restricted` admits a pod; what the chart never sets is left out."""
+    (container,) = spec["containers"]
+    denied = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
+    return (
+        spec["securityContext"]["runAsNonRoot"]
+        and spec["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
+        and denied.items() <= container["securityContext"].items()
+        and not spec.keys() & {"hostNetwork", "hostPID", "hostIPC"}
+        and all(each.keys() - {"name"} <= RESTRICTED_VOLUMES for each in spec["volumes"])
+    )
+
+
+def test_pods_are_restricted_unless_their_store_is_a_hosts_folder(helm: Helm) -> None:
+    restricted = {name for name, options in OPTIONS.items() if is_restricted(pod(helm.rendered(*options)))}
+    assert restricted == OPTIONS.keys() - {"host path, no KEDA"}
 
 
 def test_probes_ask_what_they_mean(helm: Helm) -> None:
