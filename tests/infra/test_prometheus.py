@@ -1,7 +1,8 @@
-"""Prometheus' files as its own tools judge them, and what they cannot know: our names, our promise, our runbook."""
+"""Prometheus' files as its own tools judge them, and what they cannot know: our names, our promise, our templates."""
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 from pathlib import Path
@@ -10,9 +11,13 @@ from typing import Any
 import pytest
 import yaml
 
+from infra.environments import ENVIRONMENTS, Variant, find_environment
 from infra.scaling.policy import policy_for
+from infra.stacks.container import INTERNAL_PORT
 from service.metrics.worker import WorkerMetrics
+from tests.support.fleets import Read, fleet
 from tests.support.metric_values import exported_names
+from tests.support.templates import only, resources
 
 FOLDER = Path(__file__).parents[2] / "infra" / "prometheus"
 NAMES = re.compile(r"\bgleaner_\w+")
@@ -36,6 +41,63 @@ alert = pytest.mark.parametrize("alert", ALERTS, ids=lambda alert: str(alert["al
 
 def test_prometheus_takes_its_configuration() -> None:
     assert "2 rule files found" in ran("promtool", "check", "config", "prometheus.yml")
+
+
+FLEET = yaml.safe_load((FOLDER / "prometheus-fleet.yml").read_text())
+ON_ECS, WITHOUT_ECS = FLEET["scrape_configs"]
+DOCUMENTED = {"role", "region", "clusters", "port", "refresh_interval"}
+"""Fields of `aws_sd_config`, some of them, by the documentation of Prometheus 3.8 to 3.14."""
+
+
+def described(number: int, status: str) -> dict[str, Any]:
+    """A target with the labels that Prometheus documents for a task on ECS, as far as they matter here."""
+    labels = {
+        "__meta_ecs_last_status": status,
+        "__meta_ecs_task_arn": f"arn:aws:ecs:eu-central-1:111122223333:task/gleaner-production/task{number}",
+        "__meta_ecs_availability_zone": "eu-central-1a",
+        "__meta_ecs_ec2_instance_type": "g6.xlarge",
+    }
+    return {"targets": [f"10.42.1.{number}:8081"], "labels": labels}
+
+
+def test_running_tasks_on_ecs_are_scraped_by_their_own_names(tmp_path: Path) -> None:
+    """The promtool of Debian is older than Prometheus' discovery on ECS, so the targets are written into the file."""
+    found = [described(1, "RUNNING"), described(2, "PENDING")]
+    job = {name: value for name, value in ON_ECS.items() if name != "aws_sd_configs"} | {"static_configs": found}
+    path = tmp_path / "prometheus.yml"
+    path.write_text(yaml.safe_dump(FLEET | {"rule_files": [], "scrape_configs": [job, WITHOUT_ECS]}))
+    ran("promtool", "check", "config", str(path))
+    targets = json.loads(ran("promtool", "check", "service-discovery", "--timeout=1s", str(path), "gleaner"))
+    shown = [{name: value for name, value in each["labels"].items() if name[0] != "_"} for each in targets]
+    named = {"job": "gleaner", "instance": "task1", "zone": "eu-central-1a", "instance_type": "g6.xlarge"}
+    assert shown == [named, {}], "the second is dropped"
+
+
+def test_tasks_are_looked_for_in_the_cluster_that_the_template_makes(template: Read) -> None:
+    (source,) = ON_ECS["aws_sd_configs"]
+    assert set(source) == DOCUMENTED
+    assert source["role"] == "ecs"
+    (arn,) = source["clusters"]
+    environment = find_environment(arn.rpartition("/gleaner-")[2])
+    assert re.fullmatch(rf"arn:aws:ecs:{environment.region}:\d{{12}}:cluster/{environment.fleet}", arn)
+    made = fleet(template, environment)
+    assert only(made, "AWS::ECS::Cluster")["ClusterName"] == environment.fleet
+    task = only(made, "AWS::ECS::TaskDefinition")
+    assert task["NetworkMode"] == "awsvpc", "an address of its own for each task"
+    ports = [each["ContainerPort"] for each in task["ContainerDefinitions"][0]["PortMappings"]]
+    assert source["port"] == INTERNAL_PORT in ports
+
+
+def test_without_ecs_instances_are_found_by_a_tag_that_they_have(template: Read) -> None:
+    (plain,) = [each for each in ENVIRONMENTS if each.variant is Variant.ASG]
+    (source,) = WITHOUT_ECS["ec2_sd_configs"]
+    assert source["port"] == INTERNAL_PORT
+    filters = {each["name"]: set(each["values"]) for each in source["filters"]}
+    for group in resources(fleet(template, plain), "AWS::AutoScaling::AutoScalingGroup").values():
+        tags = {f"tag:{each['Key']}": each["Value"] for each in group["Tags"] if each["PropagateAtLaunch"]}
+        asked = {name: values for name, values in filters.items() if name.startswith("tag:")}
+        assert asked
+        assert all(tags.get(name) in values for name, values in asked.items()), "tags are case-sensitive"
 
 
 def test_the_rules_do_what_their_tests_say() -> None:
