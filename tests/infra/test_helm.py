@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import tomllib
 from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,7 @@ from service.settings import Settings
 from service.signals.routes import ALWAYS_PUBLIC
 from tests.support.helm import IMAGE, RELEASE, Helm
 
+ROOT = Path(__file__).parents[2]
 VERSIONS = ("1.35", "1.36", "1.37")
 CUSTOM = {"ScaledObject", "PodMonitor", "PrometheusRule", "HTTPRoute"}
 """Kinds of KEDA, the Prometheus operator and the Gateway API, whose schemas are not Kubernetes' own."""
@@ -243,7 +246,7 @@ def test_a_route_hands_on_what_callers_may_ask_and_nothing_else(helm: Helm) -> N
         ("scaling.minimun=3", "minimun"),
         ("scaling.matchers=prod-eu", "matchers"),
         ("image.tag=latest", "tag"),
-        ("image.tag=", "tag"),
+        ("image.repository=", "repository"),
         ("models=null", "models"),
         ("remote=models", "remote"),
         ("store.kind=nfs", "kind"),
@@ -259,6 +262,15 @@ def test_a_spoilt_value_is_refused(helm: Helm, spoilt: str, words: str) -> None:
     done = helm.run("template", sets=(spoilt,))
     assert done.returncode != 0
     assert words in done.stderr
+
+
+def test_the_chart_and_its_image_have_the_projects_version(helm: Helm) -> None:
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    chart = yaml.safe_load((CHART / "Chart.yaml").read_text())
+    assert chart["version"] == chart["appVersion"] == version
+    assert {*re.findall(r"--version (\S+)", (CHART / "README.md").read_text())} == {version}
+    (container,) = pod(helm.rendered("image.tag="))["containers"]
+    assert container["image"] == f"registry.example/gleaner:{version}"
 
 
 @pytest.mark.parametrize("options", OPTIONS)

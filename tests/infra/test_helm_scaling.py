@@ -18,8 +18,6 @@ from service.core.types import Phase
 from tests.support.helm import Helm
 from tests.support.metric_values import exported_names
 
-ROOT = Path(__file__).parents[2]
-
 
 @pytest.mark.parametrize("kind", ["PodMonitor", "PrometheusRule"])
 def test_what_the_guide_installs_is_what_the_usual_prometheus_reads(helm: Helm, kind: str) -> None:
@@ -27,7 +25,8 @@ def test_what_the_guide_installs_is_what_the_usual_prometheus_reads(helm: Helm, 
     (line,) = re.findall(r"^helm install (.+)$", (CHART / "README.md").read_text(), re.MULTILINE)
     words = shlex.split(line)
     sets = tuple(value for word, value in pairwise(words) if word == "--set")
-    values = tuple(ROOT / value for word, value in pairwise(words) if word == "--values")
+    values = tuple(CHART.parent / value for word, value in pairwise(words) if word == "--values")
+    assert values
     objects = helm.rendered(*sets, values=values)
     assert objects[kind]["metadata"]["labels"]["release"] == "kube-prometheus-stack"
     assert "release" not in helm.rendered()[kind]["metadata"]["labels"]

@@ -19,13 +19,18 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 
 {{- define "gleaner.labels" -}}
 {{ include "gleaner.selector" . }}
-app.kubernetes.io/version: {{ .Values.image.tag | trunc 63 | replace ":" "-" | quote }}
+app.kubernetes.io/version: {{ include "gleaner.tag" . | trunc 63 | replace ":" "-" | quote }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- end }}
 
+{{- define "gleaner.tag" -}}
+{{ .Values.image.tag | default .Chart.AppVersion }}
+{{- end }}
+
 {{- define "gleaner.image" -}}
-{{ .Values.image.repository }}{{ if hasPrefix "sha256:" .Values.image.tag }}@{{ else }}:{{ end }}{{ .Values.image.tag }}
+{{- $tag := include "gleaner.tag" . }}
+{{- .Values.image.repository }}{{ if hasPrefix "sha256:" $tag }}@{{ else }}:{{ end }}{{ $tag }}
 {{- end }}
 
 {{/* Front workers: all but one of the requested cores, at most 16. A pod without a limit sees those of its whole node. */}}
