@@ -82,8 +82,8 @@ infra: .venv/.dev ## synthesize and check the stacks, and run their tests
 	$(BIN)/python -m pytest -q tests/infra
 
 .PHONY: deploy destroy
-deploy: .venv/.deploy ## put an environment into AWS: make deploy ENV=production (TAG=…; DRY_RUN=1 shows the commands; VERIFY=1 scans and signs)
-	@DRY_RUN="$(DRY_RUN)" VERIFY="$(VERIFY)" infra/deploy.sh "$(ENV)" "$(TAG)"
+deploy: .venv/.deploy ## put an environment into AWS: make deploy ENV=production (TAG=…; DRY_RUN=1 shows the commands; IMAGE=name@sha256:… is not built)
+	@DRY_RUN="$(DRY_RUN)" IMAGE="$(IMAGE)" infra/deploy.sh "$(ENV)" "$(TAG)"
 destroy: .venv/.deploy ## take it out again: make destroy ENV=production CONFIRM=gleaner-production (DRY_RUN=1 as above)
 	@DRY_RUN="$(DRY_RUN)" CONFIRM="$(CONFIRM)" infra/destroy.sh "$(ENV)"
 
@@ -147,7 +147,7 @@ COSIGN ?= cosign
 named = @test -n "$(IMAGE)" || { echo "Which image? make $@ IMAGE=name:tag"; exit 2; }
 needs = @command -v "$(1)" >/dev/null || { echo "$(2) is needed: $(3)"; exit 2; }
 
-.PHONY: sbom scan sign
+.PHONY: sbom scan sign publish
 sbom: ## list all packages of an image, as CycloneDX: make sbom IMAGE=gleaner (by syft, into build/)
 	$(named)
 	$(call needs,$(SYFT),syft,https://github.com/anchore/syft)
@@ -164,6 +164,8 @@ sign: ## sign a pushed image and its list, as whoever runs this: make sign IMAGE
 	$(call needs,$(COSIGN),cosign,https://github.com/sigstore/cosign)
 	$(COSIGN) sign --yes "$(IMAGE)"
 	$(COSIGN) attest --yes --type cyclonedx --predicate "$(SBOM)" "$(IMAGE)"
+publish: ## build, scan, push and sign the image of this commit: make publish REGISTRY=ghcr.io/owner (RELEASE=v0.1.0: the chart too; DRY_RUN=1)
+	@DRY_RUN="$(DRY_RUN)" RELEASE="$(RELEASE)" DEPLOY_PYTHON="$(PYTHON)" infra/publish.sh "$(REGISTRY)"
 
 docs: .venv/.dev .venv/.clients ## write anew what repeats the code: service/SETTINGS.md, dashboards, the TypeScript client's types
 	$(BIN)/python -m tests.documentation

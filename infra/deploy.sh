@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Puts one environment into the account that the AWS CLI is signed in to: base stack → keys → image → fleet stack →
 # warm pool → a test alarm. Usage: infra/deploy.sh ENVIRONMENT [TAG]    DRY_RUN=1 prints the commands and changes nothing.
-# VERIFY=1 lists, scans and signs an image that is built (make sbom, scan, sign): one with a known hole is not pushed.
+# IMAGE=name@sha256:… is copied rather than an image built: one that infra/publish.sh has scanned and signed.
 # Safe to run again: what is there already is updated or left alone, and what a failed attempt has left is deleted.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -12,6 +12,7 @@ tag=${2:-$(git rev-parse --short=12 HEAD)}
 # Under the commit's tag an image is found and left alone, and the changes would not be in it.
 [ -n "${2:-}" ] || [ -n "${DRY_RUN:-}" ] || [ -z "$(git status --porcelain)" ] \
   || fail "Files differ from the commit $tag: commit them, or name what they are (TAG=…)."
+case ${IMAGE:-@sha256:} in *@sha256:*) ;; *) fail "A tag may move: IMAGE=name@sha256:…" ;; esac
 
 say "Synthesizing and checking the stacks…"
 synthesize "$environment"
@@ -48,21 +49,12 @@ say "Image $repository:$tag…"
 if ! in_repository; then
   engine=${DRY_RUN:+<engine>}
   [ -n "$engine" ] || engine=$(engine) || fail "To build and push the image, docker, podman or buildah is needed."
-  run "$python" -m infra.image.build --tag "$repository:$tag"
-  if [ -n "${VERIFY:-}" ]; then
-    run make --no-print-directory sbom IMAGE="$repository:$tag"
-    run make --no-print-directory scan
-  fi
+  [ -n "${IMAGE:-}" ] || run "$python" -m infra.image.build --tag "$repository:$tag"
   run_piped "aws ecr get-login-password --region $region | $engine login --username AWS --password-stdin ${repository%%/*}"
-  run "$engine" push "$repository:$tag"
-  if [ -n "${VERIFY:-}" ]; then
-    # Left there without a signature, the next attempt would take it for one that was verified.
-    digest=$(ask '<digest>' aws ecr describe-images --region "$region" --repository-name "${repository#*/}" \
-      --image-ids "imageTag=$tag" --query 'imageDetails[0].imageDigest' --output text) \
-      && run make --no-print-directory sign IMAGE="$repository@$digest" || {
-        attempt aws ecr batch-delete-image --region "$region" --repository-name "${repository#*/}" --image-ids "imageTag=$tag"
-        fail "$repository:$tag could not be signed, and was taken out of the repository again."
-      }
+  if [ -n "${IMAGE:-}" ]; then
+    run skopeo copy --preserve-digests "docker://$IMAGE" "docker://$repository:$tag"
+  else
+    run "$engine" push "$repository:$tag"
   fi
 fi
 

@@ -17,6 +17,8 @@ PLATFORM = "linux/amd64"
 """Processor of the fleet's instances: an image for the one that builds might not start there."""
 ISOLATION = ("--format", "docker", "--layers", "--isolation", "chroot")
 """HEALTHCHECK is lost in any format but docker's; steps run in a chroot, which works inside a container too."""
+ONE_IMAGE = ("--provenance=false",)
+"""Docker may else push an index of the image and of a note how it was built: a registry counts three images."""
 
 
 class NoEngine(RuntimeError):
@@ -51,7 +53,8 @@ def build_command(
         pip_conf: pip's configuration for the steps that install, which no layer keeps.
         storage, volumes: options of podman's and buildah's storage; folders that each step sees, which docker cannot.
     """
-    own = [] if engine == "docker" else [*ISOLATION, *(part for v in volumes for part in ("--volume", f"{v}:{v}:ro"))]
+    seen = (part for v in volumes for part in ("--volume", f"{v}:{v}:ro"))
+    own = [*ONE_IMAGE] if engine == "docker" else [*ISOLATION, *seen]
     given = [part for name, value in arguments.items() for part in ("--build-arg", f"{name}={value}")]
     secret = ["--secret", f"id=pipconf,src={pip_conf}"] if pip_conf else []
     where = ["--platform", PLATFORM, "--file", str(ROOT / "Dockerfile.gpu"), "--tag", tag, str(ROOT)]

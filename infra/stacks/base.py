@@ -214,8 +214,8 @@ def retention(environment: Environment) -> aws_logs.RetentionDays:
     return aws_logs.RetentionDays[names[environment.log_days]]
 
 
-IMAGES_KEPT = 60
-"""Images of twenty releases: the registry counts an image's signature, and the signed list of its packages, too."""
+IMAGES_KEPT = 20
+"""Images that the registry keeps, one a release."""
 
 
 class Storage(Construct):

@@ -19,7 +19,8 @@ import pytest
 from infra.environments import find_environment
 from service.api.http import api_keys
 from tests.support import aws_cli
-from tests.support.aws_cli import DIGEST, FRESH
+from tests.support.aws_cli import FRESH
+from tests.support.stub_programs import DIGEST
 
 ROOT = Path(__file__).parents[2]
 POOL = find_environment("production").warm_pool
@@ -246,62 +247,31 @@ def test_instances_of_an_older_machine_image_are_replaced(
 
 
 @pytest.fixture
-def verifying(account: Account) -> Account:
-    """An account whose deploying machine has docker, and programs in the place of syft, grype and cosign."""
-    note = f'#!/bin/sh\necho "$(basename "$0") $*" >> {account.folder}/verified\n'
-    for name in ("grype", "cosign"):
-        program(account.folder / name, note)
-    program(account.folder / "docker", note + '[ "$1" != login ] || cat > /dev/null\n')
-    list_it = 'for word; do case $word in cyclonedx-json=*) echo "{}" > "${word#*=}" ;; esac; done\n'
-    program(account.folder / "syft", note + list_it)
+def copying(account: Account) -> Account:
+    """An account whose deploying machine has docker, and a program in the place of skopeo."""
+    for name in ("docker", "skopeo"):
+        takes_the_password = '[ "$1" != login ] || cat > /dev/null'
+        program(account.folder / name, f'#!/bin/sh\necho "{name} $*" >> "$STATE.copies"\n{takes_the_password}\n')
     return account
 
 
-def verified(account: Account) -> list[str]:
-    words = [line.split()[:2] for line in (account.folder / "verified").read_text().splitlines()]
-    return [" ".join(each) for each in words if each[1] in ("scan", "push", "sign", "attest") or each[0] == "grype"]
-
-
-def verify(account: Account, tag: str) -> subprocess.CompletedProcess[str]:
-    return account.deploy(tag, VERIFY="1", SBOM=str(account.folder / "sbom.json"))
-
-
-def test_a_new_image_is_scanned_then_pushed_signed_and_deployed(verifying: Account) -> None:
-    done = verify(verifying, "v3")
+def test_an_image_that_is_named_is_copied_as_it_is_and_not_built(copying: Account) -> None:
+    image = f"ghcr.io/acme/gleaner@{DIGEST}"
+    done = copying.deploy("v3", IMAGE=image)
     assert done.returncode == 0, done.stderr
-    steps = verified(verifying)
-    assert steps == [
-        "syft scan",
-        f"grype sbom:{verifying.folder}/sbom.json",
-        "docker push",
-        "cosign sign",
-        "cosign attest",
-    ]
-    signed = (verifying.folder / "verified").read_text().splitlines()[-2]
-    assert signed.endswith(f"1.dkr/images@{DIGEST}")
-    assert verifying.state["tag"] == "v3"
+    calls = (copying.folder / "state.copies").read_text().splitlines()
+    assert calls[-1] == f"skopeo copy --preserve-digests docker://{image} docker://1.dkr/images:v3"
+    assert not [call for call in calls if call.startswith("docker push")]
+    assert not (copying.folder / "state.builds").exists()
+    assert copying.state["tag"] == "v3"
 
 
-def test_an_image_with_a_known_hole_is_neither_pushed_nor_deployed(verifying: Account) -> None:
-    program(verifying.folder / "grype", "#!/bin/sh\nexit 1\n")
-    assert verify(verifying, "v3").returncode != 0
-    assert verified(verifying) == ["syft scan"]
-    assert verifying.state["tag"] is None
-
-
-def test_an_unsigned_image_is_not_verified_for_the_next_attempt(
-    verifying: Account,
-) -> None:
-    docker = (verifying.folder / "docker").read_text()
-    pushes = f'[ "$1" != push ] || sed -i \'s/"images": \\[/&"v3", /\' {verifying.folder}/state\n'
-    program(verifying.folder / "docker", docker + pushes)
-    program(verifying.folder / "cosign", "#!/bin/sh\nexit 1\n")
-    for _ in range(2):
-        done = verify(verifying, "v3")
-        assert done.returncode != 0
-        assert "could not be signed" in done.stderr
-        assert verifying.state["images"] == ["v1", "v2"]
-    assert verifying.state["tag"] is None
+def test_one_that_is_there_is_not_copied_and_a_tag_is_not_trusted(copying: Account) -> None:
+    assert copying.deploy("v1", IMAGE=f"ghcr.io/acme/gleaner@{DIGEST}").returncode == 0
+    refused = copying.deploy("v3", IMAGE="ghcr.io/acme/gleaner:v3")
+    assert refused.returncode != 0
+    assert "A tag may move" in refused.stderr
+    assert not (copying.folder / "state.copies").exists()
 
 
 def git(folder: Path, *arguments: str) -> None:

@@ -44,7 +44,7 @@ def test_steps_are_targets_of_the_makefile() -> None:
         for step in job["steps"]
         for match in re.finditer(r"\bmake ([a-z-]+)", step.get("run", ""))
     }
-    assert called == {"test", "system", "infra", "image", "sbom", "scan", "deploy"}
+    assert called == {"test", "system", "infra", "image", "sbom", "scan", "publish", "deploy"}
     assert called <= TARGETS
 
 
@@ -104,30 +104,76 @@ def test_each_change_has_its_image_listed_and_scanned() -> None:
     assert places == sorted(places)
 
 
-def test_what_is_deployed_is_scanned_and_signed() -> None:
-    deploy = position("deploy", "make deploy")
-    assert "VERIFY=1" in workflow()["jobs"]["deploy"]["steps"][deploy]["run"]
-    assert all(position("deploy", tool) < deploy for tool in ("download-syft", "download-grype", "cosign-installer"))
-    assert set(workflow()["jobs"]["deploy"]["steps"][deploy]["env"]) == {"SYFT", "GRYPE"}
+def test_what_is_deployed_is_the_image_that_was_published() -> None:
+    jobs = workflow()["jobs"]
+    publish = position("publish", "make publish")
+    assert all(position("publish", tool) < publish for tool in ("download-syft", "download-grype", "cosign-installer"))
+    step = jobs["publish"]["steps"][publish]
+    assert jobs["publish"]["outputs"] == {"image": f"${{{{ steps.{step['id']}.outputs.image }}}}"}
+    deploy = jobs["deploy"]["steps"][position("deploy", "make deploy")]
+    assert deploy["env"]["IMAGE"] == "${{ needs.publish.outputs.image }}"
 
 
-def test_only_the_deployment_may_ask_for_a_token_and_nothing_may_write() -> None:
+def test_each_job_has_the_rights_that_it_needs_and_no_secret() -> None:
+    """AWS trusts the tokens of an environment's jobs alone: those of `publish` sign."""
     found = workflow()
     assert found["permissions"] == {"contents": "read"}
-    rights = {name: job.get("permissions") for name, job in found["jobs"].items()}
-    assert rights.pop("deploy") == {"contents": "read", "id-token": "write"}
-    assert set(rights.values()) == {None}
+    assert {name: job["permissions"] for name, job in found["jobs"].items() if "permissions" in job} == {
+        "publish": {"contents": "read", "packages": "write", "id-token": "write"},
+        "release": {"contents": "write"},
+        "deploy": {"contents": "read", "packages": "read", "id-token": "write"},
+    }
+    assert [name for name, job in found["jobs"].items() if "environment" in job] == ["deploy"]
     text = WORKFLOW.read_text()
     assert "secrets." not in text
     assert "aws_access_key" not in text.lower()
 
 
-def test_a_pull_request_is_never_deployed_and_what_is_deployed_was_tested() -> None:
-    deploy = workflow()["jobs"]["deploy"]
-    assert deploy["if"] == "github.event_name != 'pull_request'"
-    assert set(deploy["needs"]) == {"test", "stacks"}
+def test_the_administrator_runs_no_action_but_those_of_github_and_aws() -> None:
+    steps = workflow()["jobs"]["deploy"]["steps"]
+    assert {step["uses"].partition("/")[0] for step in steps if "uses" in step} == {"actions", "aws-actions"}
+    assert not [step for step in steps if "cache" in step.get("with", {})], "other jobs have filled it"
+
+
+def test_each_action_is_pinned_by_one_commit_beside_its_version() -> None:
+    used = re.findall(r"\buses: (.*)", WORKFLOW.read_text())
+    pins = [re.fullmatch(r"([\w./-]+)@([0-9a-f]{40}) # v\d+\.\d+\.\d+", line) for line in used]
+    assert all(pins), [line for line, pin in zip(used, pins, strict=True) if not pin]
+    commits = {(pin[1], pin[2]) for pin in pins if pin}
+    assert len(commits) == len({name for name, _ in commits})
+
+
+def test_what_is_published_was_tested_and_main_alone_is_deployed() -> None:
+    jobs = workflow()["jobs"]
+    publish, release, deploy = (jobs[name] for name in ("publish", "release", "deploy"))
+    assert set(publish["needs"]) == {"test", "stacks"}
+    assert release["needs"] == deploy["needs"] == "publish"
+    assert release["if"] == "github.ref_type == 'tag'"
+    assert deploy["if"] == "github.ref == 'refs/heads/main'"
     assert deploy["environment"] == "${{ inputs.environment || 'staging' }}"
     assert deploy["concurrency"]["cancel-in-progress"] is False
+
+
+@pytest.mark.parametrize(
+    ("event", "ref", "variable", "is_published"),
+    [
+        ("push", "refs/heads/main", None, False),
+        ("push", "refs/heads/main", "true", True),
+        ("workflow_dispatch", "refs/heads/main", None, True),
+        ("workflow_dispatch", "refs/heads/mine", "true", False),
+        ("pull_request", "refs/pull/7/merge", "true", False),
+        ("push", "refs/tags/v0.1.0", None, True),
+    ],
+)
+def test_the_first_push_of_a_fork_publishes_nothing(
+    event: str, ref: str, variable: str | None, is_published: bool
+) -> None:
+    """Where nobody has set DEPLOY there is no role yet to deploy with, and the push would be red."""
+    condition = workflow()["jobs"]["publish"]["if"]
+    for words, value in (("github.event_name", event), ("github.ref", ref), ("vars.DEPLOY", variable)):
+        condition = condition.replace(words, repr(value))
+    condition = re.sub(r"startsWith\(([^,]+), ([^)]+)\)", r"\1.startswith(\2)", condition)
+    assert eval(condition.replace("&&", "and").replace("||", "or")) is is_published
 
 
 def test_input_reaches_the_shell_by_its_environment_alone() -> None:

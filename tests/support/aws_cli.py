@@ -44,7 +44,6 @@ OUTPUTS = {
     "ApiKeysSecret": "arn:secret",
     "AlarmTopic": "arn:topic",
 }
-DIGEST = f"sha256:{'0' * 64}"
 
 
 class Refused(Exception):
@@ -195,15 +194,8 @@ class FakeAws:
 
     def ecr_describe_images(self) -> str:
         tag = self.options["image-ids"].partition("=")[2]
-        if "query" in self.options:
-            return DIGEST
         if tag not in self.state["images"]:
             raise Refused("ImageNotFoundException")
-        return ""
-
-    def ecr_batch_delete_image(self) -> str:
-        tag = self.options["image-ids"].partition("=")[2]
-        self.state["images"] = [each for each in self.state["images"] if each != tag]
         return ""
 
     def cloudwatch_set_alarm_state(self) -> str:

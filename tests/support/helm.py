@@ -45,12 +45,13 @@ class Helm:
         sets: tuple[str, ...] = (),
         values: tuple[Path, ...] = (),
         release: str = RELEASE,
+        chart: Path = CHART,
     ) -> subprocess.CompletedProcess[str]:
         """Run `lint`, `template` or `install` on the chart."""
         given = [part for each in (*IMAGE, *sets) for part in ("--set", each)]
         given += [part for each in values for part in ("--values", str(each))]
         name = [release] if command != "lint" else []
-        whole = [str(self.program), command, *name, str(CHART), *options, "--namespace", NAMESPACE, *given]
+        whole = [str(self.program), command, *name, str(chart), *options, "--namespace", NAMESPACE, *given]
         environment = {"HOME": str(self.program.parent), "PATH": ""}
         return subprocess.run(whole, capture_output=True, text=True, env=environment)
 

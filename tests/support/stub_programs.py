@@ -7,6 +7,8 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+DIGEST = f"sha256:{'0' * 64}"
+"""That of an image in the tests."""
 PROGRAM = """#!/bin/bash
 echo "$(basename "$0") $*" >> {calls}
 {does}

@@ -65,8 +65,13 @@ def test_every_engine_gets_arguments_file_secret_and_context(engine: str) -> Non
     assert "--secret" not in build_command(engine, "gleaner:1", {})
 
 
+def test_docker_pushes_one_image_and_no_index_of_it() -> None:
+    assert "--provenance=false" in build_command("docker", "t", {})
+
+
 @pytest.mark.parametrize("engine", ["podman", "buildah"])
 def test_health_checks_survive_only_in_dockers_format(engine: str) -> None:
     command = " ".join(build_command(engine, "t", {}, volumes=[Path("/wheels")]))
     assert "--format docker" in command
     assert "--volume /wheels:/wheels:ro" in command
+    assert "--provenance" not in command, "they do not know it"

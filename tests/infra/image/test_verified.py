@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.aws_cli import DIGEST
-from tests.support.stub_programs import StubPrograms
+from tests.support.stub_programs import DIGEST, StubPrograms
 
 ROOT = Path(__file__).parents[3]
 SIGNED = f"repository@{DIGEST}"
