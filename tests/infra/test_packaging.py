@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -68,3 +70,20 @@ def test_the_service_imports_nothing_that_is_not_installed() -> None:
     for path in sources():
         if place(path).startswith(("service/", "model_store/")) and place(path) not in commands:
             assert not {module.partition(".")[0] for module in imports(path)} & {*NOT_INSTALLED}, place(path)
+
+
+@pytest.mark.parametrize(
+    ("path", "place"),
+    [
+        ("service/client/pyproject.toml", r'^version = "(.+)"$'),
+        ("service/client/typescript/package.json", r'^  "version": "(.+)"'),
+        ("service/client/typescript/package-lock.json", r'"name": "gleaner-client",\s+"version": "(.+?)"'),
+        ("service/client/typescript/README.md", r"gleaner-client-(.+)\.tgz"),
+        ("INSTALL.md", r"--version (\S+)"),
+        ("INSTALL.md", r"image\.tag=(\S+)"),
+        ("CHANGELOG.md", r"\A# Changelog\n\n## (\S+)"),
+    ],
+)
+def test_each_place_has_the_projects_version(path: str, place: str) -> None:
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    assert {*re.findall(place, (ROOT / path).read_text(), re.MULTILINE)} == {version}
