@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from itertools import pairwise
 from pathlib import Path
+from statistics import mean
 
 import msgspec
 
@@ -163,7 +164,17 @@ def _simulate(chosen: argparse.Namespace) -> None:
         )
     to_stdout = chosen.json is not None and str(chosen.json) == "-"
     if not to_stdout:
-        print("\n".join([*chart(found.minutes), "", *said]))
+        print(
+            "\n".join(
+                [
+                    *head(environment.name, scaling, capacity, demand, found.minutes),
+                    "",
+                    *chart(found.minutes),
+                    "",
+                    *said,
+                ]
+            )
+        )
     if chosen.html is not None:
         require_extra()
         from loadtest.simulator.page import page
@@ -174,19 +185,33 @@ def _simulate(chosen: argparse.Namespace) -> None:
         sys.stdout.write(text) if to_stdout else chosen.json.write_text(text)
 
 
+def head(fleet: str, scaling: FleetScaling, capacity: Capacity, demand: Demand, minutes: Sequence[Minute]) -> list[str]:
+    """Describe what is simulated as sentences: the demand, the fleet, a task's capacity."""
+    rates, limits = [each.per_second for each in minutes], scaling.policy.limits
+    source = "assumed: measure yours with `gleaner loadtest --find-knee`" if capacity is ASSUMED else "measured"
+    return [
+        f"{demand.name}: {mean(rates):,.0f} documents a second on average, {max(rates):,.0f} in the busiest minute",
+        f"{fleet}: {limits.minimum_tasks} to {limits.maximum_tasks} tasks, "
+        f"{scaling.warm_pool} instances in the warm pool",
+        f"task: {capacity.full_documents_per_second:g} documents a second at full load ({source}); in time is within "
+        f"{capacity.slo_ms:g} ms",
+    ]
+
+
 def lines(outcome: Outcome) -> list[str]:
     """The figures as sentences."""
-    first = "never" if outcome.first_more_seconds is None else f"at {outcome.first_more_seconds:.0f} s"
+    first = "never" if outcome.first_more_seconds is None else f"at {outcome.first_more_seconds:,.0f} s"
     answers = [
         f"{outcome.documents:,.0f} documents in {outcome.seconds / 3600:g} h: {outcome.kept:.3%} in time, "
         f"{outcome.late:.3%} late, {outcome.refused:.3%} refused, {outcome.lost:.3%} lost",
         f"p50 {outcome.p50_ms:,.0f} ms, p99 {outcome.p99_ms:,.0f} ms",
-        f"${outcome.dollars_per_million:.2f} per million documents; {outcome.over_oracle:.2f} times the oracle's hours",
+        f"${outcome.dollars_per_million:.2f} per million documents; {outcome.over_oracle:.2f} times the hours of the "
+        "best fleet, which knows the demand beforehand",
     ]
     return [
         *(answers if outcome.documents else []),
         f"${outcome.dollars:,.2f} for {outcome.instance_hours:,.1f} instance hours",
-        f"{outcome.decisions} decisions, the first for more {first}; {outcome.starts} starts, "
+        f"{outcome.decisions} decisions, the first for more tasks {first}; {outcome.starts} starts, "
         f"{outcome.short_lives:.1%} of the hours in lives under 15 minutes; {outcome.most_instances} instances at most",
     ]
 

@@ -71,7 +71,7 @@ def _tiles(outcome: Outcome) -> tuple[tuple[str, str], ...]:
         (f"{outcome.refused:.3%}", "refused"),
         (f"{outcome.p99_ms:,.0f} ms", "99th percentile"),
         (f"${outcome.dollars_per_million:.2f}", "per million documents"),
-        (f"{outcome.over_oracle:.2f}", "times the oracle's hours"),
+        (f"{outcome.over_oracle:.2f}", "times the best fleet's hours"),
         (f"{outcome.short_lives:.1%}", "of the hours in brief lives"),
     )
 
