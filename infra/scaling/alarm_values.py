@@ -52,7 +52,6 @@ class Missing(StrEnum):
 
     BREACHING = "breaching"
     NOT_BREACHING = "notBreaching"
-    IGNORE = "ignore"
 
 
 @dataclass(frozen=True, slots=True)

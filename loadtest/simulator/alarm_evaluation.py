@@ -144,14 +144,11 @@ EXTRA_PERIODS = 2
 """Periods that CloudWatch looks at beyond those an alarm needs: by its own examples five for three."""
 
 
-def evaluate(alarm: Alarm, series: Series, now: float, before: State = State.OK) -> Evaluation:
+def evaluate(alarm: Alarm, series: Series, now: float) -> Evaluation:
     """CloudWatch's evaluation of an alarm at `now`, over the periods that end at `now`, `now` - period, …
 
     The newest N periods that have data count, of the N + 2 that are looked at. What then lacks is filled by the
     alarm's treatment of missing data (docs: "Configuring how CloudWatch alarms treat missing data").
-
-    Args:
-        before: the previous state, kept where missing data are ignored and all that is there breaches, but too little.
     """
     latest: float | None = None
     breaching = sound = 0
@@ -165,17 +162,9 @@ def evaluate(alarm: Alarm, series: Series, now: float, before: State = State.OK)
             return Evaluation(State.OK, latest)
         if breaching + sound == alarm.periods:
             break
-    return Evaluation(_state(alarm, breaching, sound, before), latest)
-
-
-def _state(alarm: Alarm, breaching: int, sound: int, before: State) -> State:
-    """The state by what the periods with data say, and by what those without are taken for."""
-    lacking = alarm.periods - breaching - sound
     if alarm.missing is Missing.BREACHING:
-        breaching += lacking
-    if breaching >= alarm.datapoints_to_alarm:
-        return State.ALARM
-    return before if alarm.missing is Missing.IGNORE and lacking and not sound else State.OK
+        breaching = alarm.periods - sound
+    return Evaluation(State.ALARM if breaching >= alarm.datapoints_to_alarm else State.OK, latest)
 
 
 def _value(alarm: Alarm, series: Series, until: float) -> tuple[float | None, ...]:

@@ -133,7 +133,7 @@ class Autoscaler:
     def _invoked(self, alarm: Alarm, series: Series, now: float) -> float | None:
         """The alarm's value if its action is invoked now."""
         record = self._records[alarm.name]
-        evaluation = evaluate(alarm, series, now, record.state)
+        evaluation = evaluate(alarm, series, now)
         return evaluation.value if record.acts(evaluation.state, now) else None
 
     def _added_recently(self, name: str, cooldown_seconds: float, now: float) -> int:

@@ -50,10 +50,6 @@ class Demand:
     def seconds(self) -> int:
         return len(self.counts)
 
-    def first(self, seconds: int) -> Demand:
-        """The first `seconds` of it."""
-        return Demand(self.name, self.counts[:seconds], self.lengths[:seconds])
-
 
 @dataclass(frozen=True, slots=True)
 class RecordedDocuments:
