@@ -26,7 +26,7 @@ from service.api.engine.routing import CanaryRouter
 from service.api.http.access import Access
 from service.api.http.request_body import BodyLimits
 from service.api.http.response import CLIENT_CLOSED_REQUEST
-from service.api.middleware import ROUTES, AccessLog, InternalPort, OwnNames, RouteName, is_loopback
+from service.api.middleware import ROUTES, UNNAMED, AccessLog, InternalPort, OwnNames, RouteName, is_loopback
 from service.api.openapi import openapi_document
 from service.api.routes import router
 from service.api.worker import Worker, open_worker
@@ -129,7 +129,9 @@ def _page_of(document: Callable[[], dict[str, Any]]) -> Callable[[], Awaitable[R
 
 def _adapter_route(registry: AdapterRegistry, scope: Scope) -> RouteName | None:
     match = registry.match(scope)
-    return RouteName(match.adapter.name, match.route.works) if match else None
+    if match is None:
+        return None
+    return RouteName(match.adapter.name, True) if match.route.works else UNNAMED
 
 
 async def _disconnected(_request: Request, _error: Exception) -> Response:

@@ -184,7 +184,7 @@ class RequestContext:
         if self.trace is not None:
             self.trace.received_seconds = time.monotonic()
             self.trace.model, self.trace.engine = model.name, state.worker.engine.status.engine
-            self.trace.is_batch = options.priority is Priority.BATCH
+            self.trace.is_untimed = options.priority is Priority.BATCH
         request = ExtractRequest(
             model,
             options,

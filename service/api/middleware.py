@@ -109,7 +109,8 @@ class AccessLog:
                 worker.traces.add(trace)
                 if (tracing := state["app_state"].tracing) is not None:
                     ids["trace_id"] = tracing.finish(trace, _callers_trace(scope))
-            worker.metrics.answered(route.name, status, None if trace and trace.is_batch else ended - begun)
+            seconds = None if trace and trace.is_untimed else ended - begun
+            worker.metrics.answered(route.name, status, seconds, trace and trace.server_error)
             _log(route, method, status, ended - begun, ids)
 
 

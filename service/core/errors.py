@@ -208,6 +208,15 @@ BY_CODE: dict[str, type[GleanerError]] = {leaf.code: leaf for leaf in _leaves(Gl
 """Code → class, so that an error crosses the wire as its code and comes back as itself."""
 
 
+def is_server_error(code: str) -> bool:
+    """True where the service failed a request, which calls somebody and rolls a release back.
+
+    A refusal is none, whatever its status: for load, before the start, at the end. But where the engine died, the
+    service refuses what it should answer.
+    """
+    return issubclass(BY_CODE.get(code, RequestError), (ServiceError, EngineRestarting))
+
+
 def is_clients_to_mend(code: str) -> bool:
     """True for the code of a request's own error: no load, and no task more would have it answered."""
     return issubclass(BY_CODE.get(code, InternalError), RequestError)

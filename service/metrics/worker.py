@@ -15,9 +15,12 @@ class WorkerMetrics:
         self.requests = counter("gleaner_requests", "Answered requests by route and status.", "route", "status")
         self.request_seconds = histogram(
             "gleaner_request_seconds",
-            "Seconds from a request's first byte to its answer; of none with priority `batch`.",
+            "Seconds from a request's first byte to its answer; of none with priority `batch`, or with OCR.",
             _STAGE_BUCKETS,
             "route",
+        )
+        self.server_errors = counter(
+            "gleaner_server_errors", "Requests for work that the service failed, in whole or in part.", "code"
         )
         self.documents = counter(
             "gleaner_documents", "Answered documents by outcome: ok, or the error's code.", "outcome"
@@ -65,9 +68,16 @@ class WorkerMetrics:
         self._failed_readers.add((reader, error))
         return is_first
 
-    def answered(self, route: str, status: int, seconds: float | None) -> None:
-        """Count an answered request; `seconds` None: nobody waited for it, so its time says nothing."""
+    def answered(self, route: str, status: int, seconds: float | None, server_error: str | None) -> None:
+        """Count an answered request.
+
+        Args:
+            seconds: None where its time says nothing of the service's speed.
+            server_error: the code of an error of the service's in the answer.
+        """
         self.requests.labels(route, str(status)).inc()
+        if server_error is not None:
+            self.server_errors.labels(server_error).inc()
         if seconds is not None:
             self.request_seconds.labels(route).observe(seconds)
 

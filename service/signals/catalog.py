@@ -83,6 +83,10 @@ GPU_MEMORY_UTILIZATION = Signal("GpuMemoryUtilization", Unit.PERCENT, Kind.DEVIC
 """Memory used by all processes over the device's memory, 0 to 100."""
 GPU_LOST = Signal("GpuLost", Unit.COUNT, Kind.FLAG)
 """1 while a GPU that was present does not respond, else 0."""
+REQUESTS = Signal("Requests", Unit.COUNT, Kind.COUNT)
+"""Answered requests for work (`routes.WORK_ROUTES`), bulk's own included."""
+SERVER_ERRORS = Signal("ServerErrors", Unit.COUNT, Kind.COUNT)
+"""Those that the service failed, in whole or in part; a refusal is no failure (`core/errors.is_server_error`)."""
 REFUSALS = Signal("Refusals", Unit.COUNT, Kind.COUNT)
 """Documents refused for lack of capacity (`queue_full`, `deadline_exceeded`)."""
 RESTARTS = Signal("Restarts", Unit.COUNT, Kind.COUNT)
@@ -90,8 +94,8 @@ RESTARTS = Signal("Restarts", Unit.COUNT, Kind.COUNT)
 MEMORY_SPLITS = Signal("MemorySplits", Unit.COUNT, Kind.COUNT)
 """Batches split after an out-of-memory error."""
 REQUEST_SECONDS = Signal("RequestSeconds", Unit.SECONDS, Kind.DISTRIBUTION)
-"""Seconds from a request's first byte to its answer, for requests that ask for work (`routes.WORK_ROUTES`), though not
-with priority `batch`."""
+"""Seconds from a request's first byte to its answer, for requests for work without priority `batch` and without pages
+whose text was recognized (OCR), which takes seconds."""
 
 SIGNALS = (
     WORK_RATIO,
@@ -108,6 +112,8 @@ SIGNALS = (
     GPU_UTILIZATION,
     GPU_MEMORY_UTILIZATION,
     GPU_LOST,
+    REQUESTS,
+    SERVER_ERRORS,
     REFUSALS,
     RESTARTS,
     MEMORY_SPLITS,

@@ -29,8 +29,10 @@ from service.signals.catalog import (
     QUEUE_DEPTH,
     REFUSALS,
     REQUEST_SECONDS,
+    REQUESTS,
     REQUESTS_IN_FLIGHT,
     RESTARTS,
+    SERVER_ERRORS,
     SIGNALS,
     STAGES,
     WORK_RATIO,
@@ -52,6 +54,8 @@ LEVELS = {
 STAGE_NAME = "gleaner_stage_work_ratio"
 BULK_STAGE_NAME = "gleaner_bulk_stage_work_ratio"
 COUNTS = {
+    REQUESTS: "gleaner_requests_total",
+    SERVER_ERRORS: "gleaner_server_errors_total",
     REFUSALS: "gleaner_refusals_total",
     RESTARTS: "gleaner_engine_starts_total",
     MEMORY_SPLITS: "gleaner_memory_splits_total",
@@ -108,6 +112,8 @@ def total(snapshot: Snapshot, name: str, **labels: str) -> float | None:
 
 def _values(before: Snapshot, after: Snapshot) -> Iterator[tuple[Signal, float]]:
     yield GPU_LOST, total(after, GPU_LOST_NAME) or 0.0
+    yield REQUESTS, sum(_added(before, after, REQUESTS, route=route) for route in WORK_ROUTES)
+    yield SERVER_ERRORS, _added(before, after, SERVER_ERRORS)
     yield REFUSALS, sum(_added(before, after, REFUSALS, code=code) for code in CAPACITY_REFUSALS)
     yield RESTARTS, _restarts(after) - _restarts(before)
     yield MEMORY_SPLITS, _added(before, after, MEMORY_SPLITS)

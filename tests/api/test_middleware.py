@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+from contextlib import suppress
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,8 +13,19 @@ from starlette.responses import PlainTextResponse
 from starlette.types import Message, Receive, Scope, Send
 
 from service.api.app import create_app
-from service.api.middleware import NOWHERE, InternalPort, OwnNames, host_name, is_loopback
+from service.api.extraction.trace import DocumentTrace, StageTimer, TraceBook
+from service.api.middleware import (
+    NOWHERE,
+    AccessLog,
+    ActiveRequests,
+    InternalPort,
+    OwnNames,
+    host_name,
+    is_loopback,
+)
+from service.metrics.worker import WorkerMetrics
 from service.settings import Settings
+from tests.support.metric_values import value
 
 PUBLIC, INTERNAL = 8080, 9090
 
@@ -156,6 +169,76 @@ def test_the_name_in_a_host_header_is_found() -> None:
 def test_names_are_checked_on_a_loopback_address_without_keys(settings: dict[str, Any], is_checked: bool) -> None:
     app: Any = create_app(Settings(**{"host": "127.0.0.1", **settings}))
     assert isinstance(app._app, OwnNames) is is_checked
+
+
+def counted(status: int, *codes: str, code: str = "", route: str = "/extract", untimed: bool = False) -> WorkerMetrics:
+    """What one request counts that is answered with this status and code, its documents with `codes`.
+
+    Status 0: the application fails.
+    """
+
+    async def app(scope: Scope, _receive: Receive, send: Send) -> None:
+        if (trace := scope["state"]["trace"]) is not None:
+            trace.code, trace.is_untimed = code, untimed
+            for each in codes:
+                trace.add(DocumentTrace("text", 5, None, 3, 1, 0, each, StageTimer(), 0.0))
+        if not status:
+            raise ValueError
+        await send({"type": "http.response.start", "status": status, "headers": []})
+
+    async def nothing(*_: object) -> Any:
+        return {}
+
+    metrics = WorkerMetrics()
+    worker = SimpleNamespace(metrics=metrics, active_requests=ActiveRequests(), traces=TraceBook())
+    state = {"app_state": SimpleNamespace(worker=worker, tracing=None)}
+    with suppress(ValueError):
+        scope = {"type": "http", "method": "POST", "path": route, "headers": [], "state": state}
+        asyncio.run(AccessLog(app)(scope, nothing, nothing))
+    return metrics
+
+
+@pytest.mark.parametrize(
+    ("status", "codes", "code", "failed"),
+    [
+        (200, ("ok", "ok"), "", None),
+        (200, ("ok", "unreadable_document", "queue_full"), "", None),
+        (200, ("ok",) * 60 + ("poison_document", "poison_document"), "", "poison_document"),
+        (422, ("unreadable_document",), "", None),
+        (500, ("internal_error",), "", "internal_error"),
+        (507, ("insufficient_memory",), "", "insufficient_memory"),
+        (500, (), "model_error", "model_error"),
+        (200, (), "model_error", "model_error"),
+        (0, (), "", "internal_error"),
+        (503, (), "engine_restarting", "engine_restarting"),
+        (503, ("engine_restarting",), "", "engine_restarting"),
+        *(
+            (status, (), code, None)
+            for status, code in ((503, "draining"), (503, "not_ready"), (504, "deadline_exceeded"))
+        ),
+        *((status, (), code, None) for status, code in ((503, "too_much_at_once"), (429, "queue_full"), (499, ""))),
+    ],
+)
+def test_a_request_that_the_service_failed_counts_once_a_refusal_never(
+    status: int, codes: tuple[str, ...], code: str, failed: str | None
+) -> None:
+    errors = counted(status, *codes, code=code).server_errors
+    (found,) = errors.collect()
+    samples = {each.labels["code"]: each.value for each in found.samples if each.name.endswith("_total")}
+    assert samples == ({failed: 1.0} if failed else {})
+
+
+def test_only_requests_for_work_are_the_services_to_fail() -> None:
+    (found,) = counted(500, route="/models").server_errors.collect()
+    assert not found.samples
+
+
+@pytest.mark.parametrize(("untimed", "times"), [(True, 0), (False, 1)])
+def test_requests_whose_time_says_nothing_are_not_timed(untimed: bool, times: int) -> None:
+    metrics = counted(200, untimed=untimed)
+    assert value(metrics.requests, route="/extract", status="200") == 1
+    (found,) = metrics.request_seconds.collect()
+    assert sum(each.value for each in found.samples if each.name.endswith("_count")) == times
 
 
 def test_the_openapi_document_is_encoded_once() -> None:

@@ -264,6 +264,7 @@ METRICS: dict[str, tuple[str, ...]] = {
     "gleaner_resubmitted_documents": ("counter",),
     "gleaner_revision_rejected": ("gauge", "model", "tag"),
     "gleaner_revision_switches": ("counter", "model", "tag", "outcome"),
+    "gleaner_server_errors": ("counter", "code"),
     "gleaner_stage_seconds": ("histogram", "stage"),
     "gleaner_stage_work_ratio": ("gauge", "stage"),
     "gleaner_start_seconds": ("gauge", "part"),

@@ -49,7 +49,8 @@ def test_a_task_that_is_not_ready_publishes_no_levels(phase: str) -> None:
     starting = snapshot(
         10.0, ("gleaner_phase", 0.0, ready), ("gleaner_phase", 1.0, other), ("gleaner_gpu_lost", 1.0, {})
     )
-    assert {signal.name for signal in published(IDLE, starting)} == {"GpuLost", "Refusals", "Restarts", "MemorySplits"}
+    counts = {signal.name for signal in catalog.SIGNALS if signal.kind is Kind.COUNT}
+    assert {signal.name for signal in published(IDLE, starting)} == {"GpuLost", *counts}
 
 
 @pytest.mark.parametrize(("signal", "name"), [*points.LEVELS.items()], ids=[signal.name for signal in points.LEVELS])
@@ -100,6 +101,22 @@ def test_only_refusals_for_lack_of_capacity_are_counted() -> None:
         (name, 9.0, {"code": "not_ready"}),
     )
     assert value(before, after, catalog.REFUSALS) == 3.0
+
+
+def test_requests_for_work_are_counted_and_those_that_the_service_failed() -> None:
+    name, errors = "gleaner_requests_total", "gleaner_server_errors_total"
+    before = snapshot(0.0, (name, 5.0, {"route": "/extract", "status": "200"}), (errors, 1.0, {"code": "model_error"}))
+    after = snapshot(
+        10.0,
+        (name, 7.0, {"route": "/extract", "status": "200"}),
+        (name, 3.0, {"route": "/redact", "status": "500"}),
+        (name, 4.0, {"route": "oip", "status": "429"}),
+        *((name, 90.0, {"route": route, "status": "200"}) for route in ("/livez", "/readyz", "other")),
+        (errors, 2.0, {"code": "model_error"}),
+        (errors, 2.0, {"code": "internal_error"}),
+    )
+    assert value(before, after, catalog.REQUESTS) == 9.0
+    assert value(before, after, catalog.SERVER_ERRORS) == 3.0
 
 
 @pytest.mark.parametrize(("starts", "restarts"), [((0, 0, 1), (0, 0)), ((0, 1, 2), (0, 1)), ((1, 1, 3), (0, 2))])

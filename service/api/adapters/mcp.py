@@ -281,16 +281,18 @@ async def _list_tools(_call: Any, _parameters: Any) -> ListToolsResult:
 
 async def _call_tool(call: Any, parameters: CallToolRequestParams) -> CallToolResult:
     context: RequestContext = call.request.scope["state"][_CONTEXT]
-    answer = _CALLS.get(parameters.name)
-    if answer is None:
+    if (answer := _CALLS.get(parameters.name)) is None:
         return _result({"code": "unknown_tool", "detail": f"There are {', '.join(_CALLS)}."}, failed=True)
     try:
         return _result(msgspec.to_builtins(await answer(context, parameters.arguments or {})), failed=False)
-    except GleanerError as error:
-        return _result(_said(error.with_traceback(None)), failed=True)
-    except Exception as error:
+    except GleanerError as known:
+        error = known.with_traceback(None)
+    except Exception as unknown:
         log.exception("a tool failed")
-        return _result(_said(InternalError(f"The service failed over this ({type(error).__name__}).")), failed=True)
+        error = InternalError(f"The service failed over this ({type(unknown).__name__}).")
+    if context.trace is not None:
+        context.trace.code = error.code
+    return _result(_said(error), failed=True)
 
 
 def _result(value: Any, *, failed: bool) -> CallToolResult:

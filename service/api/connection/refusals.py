@@ -28,6 +28,7 @@ from service.core.errors import (
     Overloaded,
     TargetTooLong,
     TooSlow,
+    is_server_error,
 )
 from service.documents.limits import body_too_large
 from service.logs import LogEvent
@@ -175,5 +176,7 @@ class Refusals:
         self._counts.clear()
         for code, count in codes.items():
             metrics.connections.refused.labels(code).inc(count)
+            if is_server_error(code):
+                metrics.server_errors.labels(code).inc(count)
         facts = {"event": LogEvent.REQUESTS_REFUSED_UNREAD, "codes": dict(codes)}
         log.warning("requests were refused before they were read", extra=facts)

@@ -165,6 +165,8 @@ class PageRecognizer:
         """Page number → a document of that page, or of its pictures; pages that cannot be read are left out."""
         found: dict[int, Document] = {}
         progress.count += len(pages)
+        if pages and request.trace is not None:
+            request.trace.is_untimed = True
         ran: list[float] = []
         turns = asyncio.Semaphore(self._parsers.size)
 

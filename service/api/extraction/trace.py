@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from service.api.schemas import Timing
+from service.core.errors import InternalError, is_server_error
 from service.text.values.context import ReadingFailure
 
 THREAD_SHARE = 1 / 2
@@ -141,7 +142,9 @@ class RequestTrace:
         code: of the error that it was answered with as a whole, if so.
         count: of its documents, of which the first `MOST_DOCUMENTS` are in `documents`.
         timer: of the document that was begun last, while it is worked on.
-        is_batch: whether it was sent as batch work, for whose answer nobody waits.
+        document_error: code of a document's error that is the service's own; None while there is none.
+        is_untimed: whether its seconds say nothing of the service's speed: nobody waits for batch work, and OCR takes
+            seconds a page.
     """
 
     id: str
@@ -159,7 +162,8 @@ class RequestTrace:
     count: int = 0
     documents: list[DocumentTrace] = field(default_factory=list)
     timer: StageTimer | None = None
-    is_batch: bool = False
+    document_error: str | None = None
+    is_untimed: bool = False
 
     @property
     def facts(self) -> dict[str, str]:
@@ -167,9 +171,18 @@ class RequestTrace:
         code = next((each.code for each in self.documents if each.code != "ok"), self.code)
         return {name: value for name, value in (("client", self.client), ("code", code)) if value}
 
+    @property
+    def server_error(self) -> str | None:
+        """Code of an error of the service's, of one document or all; None where it did what it should."""
+        if is_server_error(self.code):
+            return self.code
+        return self.document_error or (InternalError.code if self.status == 500 else None)
+
     def add(self, document: DocumentTrace) -> None:
         """Add a document that was answered."""
         self.count += 1
+        if is_server_error(document.code):
+            self.document_error = document.code
         if len(self.documents) < MOST_DOCUMENTS:
             self.documents.append(document)
 

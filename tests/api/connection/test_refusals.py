@@ -65,6 +65,15 @@ def test_a_refusal_is_counted_by_its_route_and_is_in_the_words_of_its_door() -> 
     assert value(world.metrics.connections.refused, code="deadline_exceeded") == 5
 
 
+def test_a_head_that_the_service_failed_over_is_its_error() -> None:
+    world = World()
+    world.refuse("/extract")
+    world.refusals.count(world.refusals.problems.failed, RefusedRequest("POST", "/extract", []))
+    world.refusals.report(world.metrics)
+    assert value(world.metrics.server_errors, code="internal_error") == 1
+    assert value(world.metrics.server_errors, code="deadline_exceeded") == 0
+
+
 def test_overload_is_told_of_work_only_and_once() -> None:
     world = World()
     for path in ("/extract", "/adapter", "/nothing"):

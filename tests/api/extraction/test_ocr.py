@@ -13,7 +13,7 @@ import pytest
 
 from service.api.extraction.ocr import PageRecognizer
 from service.api.extraction.request import DocumentInput, ExtractRequest
-from service.api.extraction.trace import PageProgress
+from service.api.extraction.trace import PageProgress, RequestTrace
 from service.api.options import read_options
 from service.api.parsers.frames import FileHeader
 from service.api.parsers.pool import ParserPool
@@ -76,11 +76,12 @@ def read(
     most_pages: int = 10,
     max_characters: int = 1_000_000,
     progress: PageProgress | None = None,
+    trace: RequestTrace | None = None,
     **options: Any,
 ) -> Document:
     limits = DocumentLimits(max_characters=max_characters)
     ocr = PageRecognizer(cast(ParserPool, pool), limits, is_available=is_available, most_pages=most_pages)
-    request = ExtractRequest(cast(Any, None), read_options(options), cast(Any, None), "c", 1e9)
+    request = ExtractRequest(cast(Any, None), read_options(options), cast(Any, None), "c", 1e9, trace=trace)
     return asyncio.run(ocr.read(DocumentInput("0", data=b"x"), request, progress or PageProgress()))
 
 
@@ -94,6 +95,13 @@ def test_the_pages_that_were_not_read_are_recognized() -> None:
     assert found.confidence(0, 5) is None
     assert found.confidence(7, 13) == pytest.approx(0.98)
     assert sorted(pool.asked, key=str) == [(), (2,), (3,)]
+
+
+@pytest.mark.parametrize("unread", [(), (1,)])
+def test_the_seconds_of_recognition_say_nothing_of_the_services_speed(unread: tuple[int, ...]) -> None:
+    trace = RequestTrace("r", 0.0)
+    read(FakePool(paged("first", unread=unread)), trace=trace)
+    assert trace.is_untimed is bool(unread)
 
 
 def test_pages_are_counted_as_they_are_done_also_those_that_fail() -> None:
