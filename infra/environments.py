@@ -64,7 +64,8 @@ class Environment:
         step_tasks: tasks that the largest usual step adds at once; the warm pool must hold as many, since what it lacks
             starts cold, and the fleet is as late as its last task.
         above_base: what is added above the minimum; Spot is cheaper and may go at two minutes' notice.
-        capacity_file: JSON of `gleaner loadtest --find-knee`, relative to this folder; none: a cautious assumption.
+        capacity_file: JSON of `gleaner loadtest --find-knee`, relative to this folder; none: a cautious assumption, and
+            nobody is called for latency.
         max_queue_ms: longest wait that a task admits, 0 for no limit; none: as the capacity says, or the default.
         certificate: ARN in AWS Certificate Manager, of the fleet's region. None, to try it out: HTTP inside the network
             alone.

@@ -42,12 +42,12 @@ def max_queue_ms(environment: Environment, policy: Policy) -> int:
     """Longest wait that a task admits, in milliseconds; 0 for no limit."""
     if environment.max_queue_ms is not None:
         return environment.max_queue_ms
-    return policy.capacity.max_queue_ms if environment.capacity_file is not None else DEFAULT_MAX_QUEUE_MS
+    return policy.capacity.max_queue_ms if policy.capacity.is_measured else DEFAULT_MAX_QUEUE_MS
 
 
-def queue_limit_tokens(environment: Environment, policy: Policy) -> int | None:
+def queue_limit_tokens(policy: Policy) -> int | None:
     """Most tokens that may wait in a task; None, for the service's own limit, where nothing was measured."""
-    return policy.capacity.queue_limit_tokens if environment.capacity_file is not None else None
+    return policy.capacity.queue_limit_tokens if policy.capacity.is_measured else None
 
 
 def on_demand_weight(environment: Environment) -> int:

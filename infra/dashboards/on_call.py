@@ -45,11 +45,11 @@ def advice() -> str:
 IS_IT_SLOW = Row("Is it slow?", (
     number("Requests", REQUESTS, Query("sum(gleaner:requests:rate1m)", "requests"), width=4,
         meaning="Answered requests for work (/extract, /redact, adapters) of the whole fleet, over a minute."),
-    number("Slow requests", "percentunit", Query("gleaner:slow:ratio5m", "slower than 0.5 s"), worry=0.005,
-        alarm=0.01, width=4,
-        meaning="Share that took longer than 0.5 s, over five minutes. 1 % is what was promised."),
-    number("Failed requests", "percentunit", Query("gleaner:errors:ratio5m", "5xx"), worry=0.001, alarm=0.01, width=4,
-        meaning="Share answered with 5xx, over five minutes."),
+    number("99 of 100 requests", "s", Query("gleaner:request_seconds:p99_5m", "at most"),
+        Query("gleaner:request_seconds:slo", "limit"), width=4,
+        meaning="Seconds, over five minutes, and the limit, once one was measured. Without batch work and OCR."),
+    number("Failed requests", "percentunit", Query("gleaner:errors:ratio5m", "failed"), worry=0.001, alarm=0.01,
+        width=4, meaning="Share that the service failed, over five minutes. Refusals for load are none."),
     number("Turned away", DOCUMENTS, Query("sum(gleaner:refusals:rate1m) or vector(0)", "documents"), worry=0.001,
         alarm=1.0, width=4, meaning="Documents a second that the engines refused, for whatever reason."),
     number("Oldest that waits", "s", Query("max(gleaner_queue_oldest_age_seconds)", "age"), worry=2.0, alarm=10.0,
@@ -58,9 +58,10 @@ IS_IT_SLOW = Row("Is it slow?", (
         meaning="Two are the least that may be ready, so that one may fail."),
     lines("Seconds of a request", "s", Query("gleaner:request_seconds:p50", "median"),
         Query("gleaner:request_seconds:p95", "95 of 100"), Query("gleaner:request_seconds:p99", "99 of 100"),
-        alarm=0.5, width=12, meaning="From the first byte to the answer, read off the histogram's buckets."),
+        Query("gleaner:request_seconds:slo", "limit for 99 of 100"), width=12,
+        meaning="From the first byte to the answer, by the histogram's buckets. Without batch work and OCR."),
     stack("Answers by status", REQUESTS, Query("gleaner:requests:rate1m", "{{status}}"), width=12,
-        meaning="429 and 503 are overload, other 4xx are the callers', 5xx ours."),
+        meaning="429, 503, 504: overload, or tasks that come and go. Other 4xx are the callers', 500 and 507 ours."),
 ))  # fmt: skip
 
 WHY = Row("Why? Where the seconds go", (

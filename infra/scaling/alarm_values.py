@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from service.signals.catalog import PERIOD_SECONDS, Signal
+from service.signals.catalog import PERIOD_SECONDS, Kind, Signal
 
 POINTS_A_MINUTE = 60 // PERIOD_SECONDS
 """Points of a signal that a task publishes in a minute."""
@@ -59,7 +59,8 @@ class Condition:
     """A statistic of one signal against a threshold.
 
     Attributes:
-        per: the statistic counts for each point of this signal in the same period: refusals for each request.
+        per: the statistic counts for each event, or each point, of this signal in the same period: refusals for each
+            request, wanted tasks for each that is there.
     """
 
     signal: Signal
@@ -67,6 +68,11 @@ class Condition:
     comparison: Comparison
     threshold: float
     per: Signal | None = None
+
+    @property
+    def per_statistic(self) -> Statistic:
+        """Statistic of `per`: the sum of events, the number of all other points."""
+        return Statistic.SUM if self.per and self.per.kind is Kind.COUNT else Statistic.SAMPLE_COUNT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,6 +28,11 @@ class Capacity:
     saturated_documents_per_second: float | None = None
 
     @property
+    def is_measured(self) -> bool:
+        """False for the one that is assumed."""
+        return self is not ASSUMED
+
+    @property
     def full_documents_per_second(self) -> float:
         """The rate at full load, of which every work ratio is a share; the knee's where nothing else was measured."""
         return max(self.saturated_documents_per_second or 0.0, self.documents_per_second)

@@ -17,6 +17,7 @@ from service.signals.catalog import (
     MEMORY_SPLITS,
     REFUSALS,
     REQUEST_SECONDS,
+    REQUESTS,
     RESTARTS,
     STAGES,
     WORK_RATIO,
@@ -29,7 +30,7 @@ MINUTE = 60
 
 
 MOST_REFUSED = 0.01
-"""Signal of the documents in a request."""
+"""Most refused documents for each request."""
 FEWEST_REQUESTS = 100
 """Fewest requests a minute for a 99th percentile: of twenty it is the slowest one, a long file."""
 OLDEST_INSTANCE_DAYS = 45
@@ -65,23 +66,10 @@ def _alarms(policy: Policy) -> tuple[Alarm, ...]:
             remedy="Look at the service's events for tasks that cannot start, then at the last log lines of one. "
             "Scaling is blind meanwhile: set the desired count by hand if there is load.",
         ),
-        Alarm(
-            name="latency-slo",
-            conditions=(
-                Condition(REQUEST_SECONDS, Statistic.P99, Comparison.ABOVE, targets.slo_seconds),
-                Condition(REQUEST_SECONDS, Statistic.SAMPLE_COUNT, Comparison.AT_LEAST, FEWEST_REQUESTS),
-            ),
-            periods=5,
-            datapoints=3,
-            period_seconds=MINUTE,
-            meaning="The slowest hundredth of a hundred requests and more took longer than promised, in three of five "
-            "minutes.",
-            remedy="Which stage is slow: parse, tokenize, queue, compute or decode? Queue: is the fleet at its "
-            "maximum, or starting? Parse or compute: which documents came?",
-        ),
+        *_latency(targets.slo_seconds),
         Alarm(
             name="refusals",
-            conditions=(Condition(REFUSALS, Statistic.SUM, Comparison.ABOVE, MOST_REFUSED, per=REQUEST_SECONDS),),
+            conditions=(Condition(REFUSALS, Statistic.SUM, Comparison.ABOVE, MOST_REFUSED, per=REQUESTS),),
             periods=2,
             period_seconds=MINUTE,
             meaning="More than one document for each hundred requests is turned away (429): the queue is full or "
@@ -150,6 +138,27 @@ def _alarms(policy: Policy) -> tuple[Alarm, ...]:
             f"Which stage is it? {', '.join(each.name for each in STAGES.values())} say so.",
         ),
     )
+
+
+def _latency(slo_seconds: float | None) -> tuple[Alarm, ...]:
+    """The alarm on slow requests; none without a limit that was measured, which no documents need keep."""
+    if slo_seconds is None:
+        return ()
+    alarm = Alarm(
+        name="latency-slo",
+        conditions=(
+            Condition(REQUEST_SECONDS, Statistic.P99, Comparison.ABOVE, slo_seconds),
+            Condition(REQUEST_SECONDS, Statistic.SAMPLE_COUNT, Comparison.AT_LEAST, FEWEST_REQUESTS),
+        ),
+        periods=5,
+        datapoints=3,
+        period_seconds=MINUTE,
+        meaning="The slowest hundredth of a hundred requests and more took longer than the limit of the capacity file, "
+        "in three of five minutes. Batch work and scans do not count.",
+        remedy="Which stage is slow: parse, tokenize, queue, compute or decode? Queue: is the fleet at its "
+        "maximum, or starting? Parse or compute: which documents came?",
+    )
+    return (alarm,)
 
 
 def rollback_alarms(policy: Policy) -> tuple[str, ...]:

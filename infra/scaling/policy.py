@@ -58,7 +58,7 @@ def targets_for(capacity: Capacity, tuning: Tuning = BURSTY) -> Targets:
         scale_in_work_ratio=round(work_ratio * tuning.scale_in_share, 3),
         backlog_seconds=backlog,
         queue_depth=max(math.ceil(capacity.documents_per_second * backlog), 2),
-        slo_seconds=capacity.slo_ms / 1000,
+        slo_seconds=capacity.slo_ms / 1000 if capacity.is_measured else None,
     )
 
 

@@ -100,7 +100,7 @@ class Targets:
         queue_depth: documents per task that take the same time.
         gpu_percent: saturated by NVML's measure; a healthy batching server reads 95 at 40 % of its capacity.
         gpu_target: that target tracking keeps; 0: none.
-        slo_seconds: the limit on the 99th percentile of requests.
+        slo_seconds: the limit on the 99th percentile of requests; None where no capacity was measured by it.
     """
 
     work_ratio: float
@@ -110,7 +110,7 @@ class Targets:
     queue_depth: float
     gpu_percent: float = 95.0
     gpu_target: int = 0
-    slo_seconds: float
+    slo_seconds: float | None
 
 
 BURSTY = Tuning()

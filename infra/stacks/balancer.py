@@ -21,7 +21,7 @@ from infra.scaling.oncall_alarms import FEWEST_REQUESTS
 from infra.scaling.policy import Policy
 from infra.stacks.cloudwatch_alarms import metric_query, result_query
 from infra.stacks.container import INTERNAL_PORT, NAMESPACE, PORT
-from service.signals.catalog import REFUSALS, SERVICE_DIMENSION
+from service.signals.catalog import REQUESTS, SERVER_ERRORS, SERVICE_DIMENSION
 from service.signals.routes import ALWAYS_PUBLIC, PUBLIC_ADAPTERS, PublicPaths
 
 CHECK_SECONDS = 5
@@ -197,25 +197,23 @@ def server_errors(
 ) -> cloudwatch.CfnAlarm:
     """More than one answer in a hundred is an error of ours, in two minutes of three.
 
-    The balancer's own are those of connections that a task broke, or never took. A deadline that cannot be met, or
-    overload, is answered with a 5xx as well, and is no error: what the service counts as refused is taken off. That is
-    documents, a batch each of its own, so the alarm is all but deaf while batches are refused.
+    The service counts its own: by status, refusals for load could not be told from them. The balancer's are those of
+    connections that a task broke, or that no task took; then the service may count nothing at all.
     """
-    whole = {"LoadBalancer": balancer.load_balancer_full_name}
+    whole, ours = {"LoadBalancer": balancer.load_balancer_full_name}, {SERVICE_DIMENSION: environment.fleet}
     parts = [
-        metric_query("errors", BALANCER, "HTTPCode_Target_5XX_Count", whole, "Sum"),
+        metric_query("errors", NAMESPACE, SERVER_ERRORS.name, ours, "Sum"),
         metric_query("broken", BALANCER, "HTTPCode_ELB_5XX_Count", whole, "Sum"),
-        metric_query("refused", NAMESPACE, REFUSALS.name, {SERVICE_DIMENSION: environment.fleet}, "Sum"),
-        metric_query("requests", BALANCER, "RequestCount", whole, "Sum"),
+        metric_query("requests", NAMESPACE, REQUESTS.name, ours, "Sum"),
     ]
-    several = f"IF(requests < {FEWEST_REQUESTS}, {FEWEST_REQUESTS}, requests)"
-    share = f"(FILL(errors, 0) + FILL(broken, 0) - FILL(refused, 0)) / {several}"
+    several = f"IF(FILL(requests, 0) < {FEWEST_REQUESTS}, {FEWEST_REQUESTS}, FILL(requests, 0))"
+    share = f"(FILL(errors, 0) + FILL(broken, 0)) / {several}"
     return _alarm(
         scope,
         "ServerErrors",
         topic,
         alarm_name=f"{environment.fleet}-{ERRORS}",
-        alarm_description="More than 1 % of the answers are errors of ours (5xx). See the tasks' logs.",
+        alarm_description="More than 1 % of the requests fail by a fault of ours. See the tasks' logs.",
         metrics=[*parts, result_query("share", share)],
         datapoints_to_alarm=2,
         comparison_operator="GreaterThanThreshold",

@@ -92,7 +92,7 @@ def _made(scope: Construct, fleet: str, wanted: Alarm | Shortfall, **properties:
 def expression(conditions: tuple[Condition, ...]) -> str:
     """Metric math: the first metric where the other conditions hold, else a safe value.
 
-    Metrics are m0, m1, …; of a condition `per` another signal the quotient, by that signal's number of points n0, n1, …
+    Metrics are m0, m1, …; of a condition `per` another signal the quotient, by that signal's n0, n1, …
     """
     terms = [f"m{i} / n{i}" if each.per is not None else f"m{i}" for i, each in enumerate(conditions)]
     if len(conditions) == 1:
@@ -125,7 +125,7 @@ def _expression(fleet: str, wanted: Alarm) -> dict[str, Any]:
     asked = {f"m{i}": (each.signal, each.statistic) for i, each in enumerate(wanted.conditions)}
     for i, each in enumerate(wanted.conditions):
         if each.per is not None:
-            asked[f"n{i}"] = (each.per, Statistic.SAMPLE_COUNT)
+            asked[f"n{i}"] = (each.per, each.per_statistic)
     parts = [
         metric_query(name, NAMESPACE, signal.name, {SERVICE_DIMENSION: fleet}, statistic.value, wanted.period_seconds)
         for name, (signal, statistic) in asked.items()

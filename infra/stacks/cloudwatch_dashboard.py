@@ -22,6 +22,7 @@ from service.signals.catalog import (
     QUEUE_DEPTH,
     REFUSALS,
     REQUEST_SECONDS,
+    SERVER_ERRORS,
     SERVICE_DIMENSION,
     STAGES,
     WORK_RATIO,
@@ -80,9 +81,9 @@ def _widgets(fleet: str, policy: Policy, shortfall: Shortfall, region: str) -> l
             {"maximum": policy.limits.maximum_tasks, "minimum": policy.limits.minimum_tasks},
         ),
         (
-            "Seconds of a request, and documents refused",
-            [*ours(REQUEST_SECONDS, "p50", "p99"), *ours(REFUSALS, "Sum")],
-            {"promised for 99 %": targets.slo_seconds},
+            "Seconds of a request; documents refused, requests failed",
+            [*ours(REQUEST_SECONDS, "p50", "p99"), *ours(REFUSALS, "Sum"), *ours(SERVER_ERRORS, "Sum")],
+            {"promised for 99 %": targets.slo_seconds} if targets.slo_seconds else {},
         ),
     )
     if policy.bulk_tasks is not None:

@@ -63,7 +63,7 @@ def container_environment(
         settings |= {"BULK_EVENTS": environment.bulk.events} if environment.bulk.events else {}
     if environment.canary_percent:
         settings["CANARY_PERCENT"] = environment.canary_percent
-    if limit := queue_limit_tokens(environment, policy):
+    if limit := queue_limit_tokens(policy):
         settings["QUEUE_LIMIT_TOKENS"] = limit
     return {
         **{f"GLEANER_{name}": str(value) for name, value in settings.items()},

@@ -54,7 +54,7 @@ class Series:
         found = self._statistic(condition.signal, condition.statistic, after, until)
         if condition.per is None or found is None:
             return found
-        count = self._statistic(condition.per, Statistic.SAMPLE_COUNT, after, until)
+        count = self._statistic(condition.per, condition.per_statistic, after, until)
         return found / count if count else None
 
     def _statistic(self, signal: Signal, statistic: Statistic, after: float, until: float) -> float | None:

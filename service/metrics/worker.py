@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from service.core.errors import BY_CODE, is_server_error
 from service.metrics.processes import ProcessMetrics
 from service.metrics.prometheus import REFUSALS_TEXT, counter, gauge, gauge_of_processes, histogram
 
@@ -22,6 +23,8 @@ class WorkerMetrics:
         self.server_errors = counter(
             "gleaner_server_errors", "Requests for work that the service failed, in whole or in part.", "code"
         )
+        for code in filter(is_server_error, BY_CODE):
+            self.server_errors.labels(code)  # A series that begins with its first error has no increase there.
         self.documents = counter(
             "gleaner_documents", "Answered documents by outcome: ok, or the error's code.", "outcome"
         )

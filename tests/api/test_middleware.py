@@ -198,6 +198,11 @@ def counted(status: int, *codes: str, code: str = "", route: str = "/extract", u
     return metrics
 
 
+def failures(metrics: WorkerMetrics) -> dict[str, float]:
+    (found,) = metrics.server_errors.collect()
+    return {each.labels["code"]: each.value for each in found.samples if each.name.endswith("_total") and each.value}
+
+
 @pytest.mark.parametrize(
     ("status", "codes", "code", "failed"),
     [
@@ -222,15 +227,11 @@ def counted(status: int, *codes: str, code: str = "", route: str = "/extract", u
 def test_a_request_that_the_service_failed_counts_once_a_refusal_never(
     status: int, codes: tuple[str, ...], code: str, failed: str | None
 ) -> None:
-    errors = counted(status, *codes, code=code).server_errors
-    (found,) = errors.collect()
-    samples = {each.labels["code"]: each.value for each in found.samples if each.name.endswith("_total")}
-    assert samples == ({failed: 1.0} if failed else {})
+    assert failures(counted(status, *codes, code=code)) == ({failed: 1.0} if failed else {})
 
 
 def test_only_requests_for_work_are_the_services_to_fail() -> None:
-    (found,) = counted(500, route="/models").server_errors.collect()
-    assert not found.samples
+    assert failures(counted(500, route="/models")) == {}
 
 
 @pytest.mark.parametrize(("untimed", "times"), [(True, 0), (False, 1)])

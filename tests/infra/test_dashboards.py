@@ -83,7 +83,7 @@ def shown(title: str) -> dict[str, Any]:
     ("title", "steps"),
     [
         ("Ready tasks", [(None, "red"), (2, "green")]),
-        ("Slow requests", [(None, "green"), (0.005, "yellow"), (0.01, "red")]),
+        ("Failed requests", [(None, "green"), (0.001, "yellow"), (0.01, "red")]),
         ("Requests", [(None, "blue")]),
         ("What the tasks are doing", [(None, "red"), (1, "green")]),
     ],

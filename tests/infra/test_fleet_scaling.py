@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
-from pathlib import Path
 
 from infra.environments import ENVIRONMENTS, Environment
 from infra.fleet_scaling import policy_of
 from infra.stacks.container import container_environment
 from loadtest.simulator.fleet_scaling import fleet_scaling
-from tests.support.fleets import ON_ECS, Read, fleet
+from tests.support.fleets import ON_ECS, OPTIONS, Read, fleet
 from tests.support.source_tree import ROOT, Module, import_edges
 from tests.support.templates import attributes, only, resources, variables
 
@@ -41,12 +39,10 @@ def test_what_is_simulated_is_deployed(template: Read, environment: Environment)
     assert ("GLEANER_BULK_TASKS" in settings) == (scaling.policy.bulk_tasks is not None)
 
 
-def test_a_measured_capacity_limits_what_may_wait(tmp_path: Path) -> None:
-    file = tmp_path / "capacity.json"
-    file.write_text(json.dumps({"documents_per_second": 76, "tokens_per_second": 30400, "slo_ms": 500}))
+def test_a_measured_capacity_limits_what_may_wait() -> None:
     assumed, measured, chosen = (
         Environment(name="test", certificate=CERTIFICATE, capacity_file=given, max_queue_ms=limit)
-        for given, limit in ((None, None), (str(file), None), (str(file), 0))
+        for given, limit in ((None, None), (OPTIONS.capacity_file, None), (OPTIONS.capacity_file, 0))
     )
     told = [
         container_environment(each, policy_of(each), proxies=(), bucket="b", region="r")

@@ -336,12 +336,21 @@ def test_metrics_are_on_no_service_and_for_scrapers_alone(helm: Helm) -> None:
 
 
 CAPACITY = {
+    "slo_ms": 500,
     "recommended": [
         {"name": "GLEANER_QUEUE_LIMIT_TOKENS", "value": 12_500_000.0, "reason": "r"},
         {"name": "GLEANER_MAX_QUEUE_MS", "value": 500, "reason": "r"},
         {"name": "scaling.work_ratio", "value": 0.64, "reason": "r"},
-    ]
+    ],
 }
+
+
+def limit_rules(objects: dict[str, Any]) -> list[str]:
+    """The limit on latency, with the labels that its alert asks for."""
+    rules = [rule for group in objects["PrometheusRule"]["spec"]["groups"] for rule in group["rules"]]
+    limits = [rule for rule in rules if rule.get("record") == "gleaner:request_seconds:slo"]
+    assert all(rule["labels"] == {"namespace": "documents", "release": "fleet"} for rule in limits)
+    return [rule["expr"] for rule in limits]
 
 
 def test_a_measured_capacity_limits_what_may_wait_unless_it_is_set(helm: Helm, tmp_path: Path) -> None:
@@ -353,5 +362,7 @@ def test_a_measured_capacity_limits_what_may_wait_unless_it_is_set(helm: Helm, t
     assert "GLEANER_QUEUE_LIMIT_TOKENS" not in variables(helm.rendered())
     own = variables(helm.rendered("settings.MAX_QUEUE_MS=2s", values=(values,)))
     assert own["GLEANER_MAX_QUEUE_MS"] == "2s"
+    assert limit_rules(helm.rendered(values=(values,))) == ["vector(500) / 1000"]
+    assert not limit_rules(helm.rendered())
     values.write_text(yaml.safe_dump({"capacity": "{}"}))
     assert "no `recommended`" in helm.run("template", values=(values,)).stderr

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,8 +25,9 @@ OPTIONS = replace(
     zones=("eu-central-1b", "eu-central-1c", "eu-central-1d"),
     spare_percent=20,
     tuning=Tuning(gpu_target=70),
+    capacity_file=str(Path(__file__).with_name("capacity.json")),
 )
-"""What no example has, because it costs: a target for the GPU, spare instances, zones by name."""
+"""What no example has: a target for the GPU, spare instances, zones by name, a measured capacity."""
 PLAIN_OPTIONS = replace(
     find_environment("plain"),
     name="plain-options",

@@ -12,7 +12,7 @@ from infra.scaling.limits import Limits
 from infra.scaling.oncall_alarms import alarms_for, rollback_alarms
 from infra.scaling.policy import Policy, policy_for, targets_for, with_bulk
 from infra.scaling.policy_values import StepScaling
-from loadtest.simulator.alarm_evaluation import Point, Series, State, evaluate
+from loadtest.simulator.alarm_evaluation import Series, State, evaluate
 from service.signals import catalog
 
 POLICY = policy_for()
@@ -90,18 +90,33 @@ def test_fewer_tasks_than_the_minimum_are_seen(minimum: int, tasks: int, late: i
 
 @pytest.mark.parametrize(("refused", "alarmed"), [(0.0, False), (1.0, False), (2.0, False), (5.0, True)])
 def test_a_few_refusals_among_many_requests_call_nobody(refused: float, alarmed: bool) -> None:
-    """`refused` of the 200 requests of a minute."""
+    """`refused` of the 200 requests of a minute, none of which is timed: scans, or batch work."""
     (refusals,) = [each for each in alarms_for(POLICY) if each.name == "refusals"]
     series = Series()
     for minute in range(2):
         at = 60.0 * minute + 30
-        series.add(at, {catalog.REFUSALS: refused})
-        series.put(catalog.REQUEST_SECONDS, Point(at, 0.1, 200))
+        series.add(at, {catalog.REFUSALS: refused, catalog.REQUESTS: 150.0})
+        series.add(at + 10, {catalog.REFUSALS: 0.0, catalog.REQUESTS: 50.0})
     assert (evaluate(refusals, series, 120).state is State.ALARM) is alarmed
+
+
+def test_without_requests_nobody_is_refused() -> None:
+    (refusals,) = [each for each in alarms_for(POLICY) if each.name == "refusals"]
+    series = Series()
+    for minute in range(3):
+        series.add(60.0 * minute + 30, {catalog.REFUSALS: 0.0, catalog.REQUESTS: 0.0})
+    assert evaluate(refusals, series, 180).state is State.OK
 
 
 def test_overload_rolls_no_release_back() -> None:
     assert "refusals" not in rollback_alarms(POLICY)
+
+
+def test_only_a_measured_limit_on_latency_calls_somebody_or_rolls_back() -> None:
+    assert not {"latency-slo"} & {*rollback_alarms(POLICY), *(each.name for each in alarms_for(POLICY))}
+    (slow,) = [each for each in alarms_for(STRICT) if each.name == "latency-slo"]
+    assert (slow.conditions[0].signal, slow.conditions[0].threshold) == (catalog.REQUEST_SECONDS, 0.05)
+    assert "latency-slo" in rollback_alarms(STRICT)
 
 
 @pytest.mark.parametrize("policy", [POLICY, STRICT], ids=["usual", "strict"])
@@ -214,7 +229,9 @@ def test_a_capacity_without_its_figures_is_refused_by_name(bad: str) -> None:
 
 
 def test_every_trouble_that_the_service_publishes_has_an_alarm() -> None:
-    watched = {each.signal for alarm in alarms_for(POLICY) for each in alarm.conditions}
+    conditions = [each for alarm in alarms_for(STRICT) for each in alarm.conditions]
+    watched = {each.signal for each in conditions} | {each.per for each in conditions}
+    watched.add(catalog.SERVER_ERRORS)  # By an alarm that adds the balancer's.
     acted_on = {each.signal for scaling in POLICY.steps for each in scaling.alarm.conditions}
     acted_on |= {each.signal for step in BULK.steps for each in step.alarm.conditions}
     for_people = {

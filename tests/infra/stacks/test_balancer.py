@@ -9,8 +9,12 @@ import pytest
 from infra.environments import Environment
 from infra.stacks.balancer import MOST_ERRORS
 from infra.stacks.container import INTERNAL_PORT
+from service.api.extraction.trace import RequestTrace
+from service.metrics.worker import WorkerMetrics
+from service.signals.points import Snapshot, measure
 from service.signals.routes import ALWAYS_PUBLIC, PUBLIC_ADAPTERS
-from tests.support.fleets import EACH, MOST_RULE_VALUES, Read, alarms, fleet
+from tests.support.fleets import EACH, MOST_RULE_VALUES, OPTIONS, Read, alarms, fleet
+from tests.support.metric_values import collected
 from tests.support.templates import attributes, containers, only, resources, variables
 
 
@@ -125,32 +129,70 @@ def test_fewer_healthy_tasks_than_the_minimum_are_an_alarm(template: Read, envir
 
 @EACH
 @pytest.mark.parametrize(
-    ("requests", "errors", "broken", "refused", "alarming"),
+    ("requests", "errors", "broken", "alarming"),
     [
-        (1000.0, None, None, None, False),
-        (1000.0, 10.0, None, None, False),
-        (1000.0, 11.0, None, None, True),
-        (1000.0, None, 11.0, None, True),
-        (1000.0, 500.0, None, 500.0, False),
-        (1000.0, None, None, 500.0, False),
-        (20.0, 1.0, None, None, False),
-        (20.0, None, 1.0, None, False),
-        (20.0, 2.0, None, None, True),
-        (20.0, 20.0, None, None, True),
+        (1000.0, None, None, False),
+        (1000.0, 10.0, None, False),
+        (1000.0, 11.0, None, True),
+        (1000.0, None, 11.0, True),
+        (1000.0, 6.0, 6.0, True),
+        (20.0, 1.0, None, False),
+        (20.0, None, 1.0, False),
+        (20.0, 2.0, None, True),
+        (None, None, 1.0, False),
+        (None, None, 11.0, True),
     ],
 )
-def test_errors_are_counted_and_deadlines_that_nobody_could_keep_are_not(
+def test_errors_are_counted_of_the_requests_if_there_are_any(
     template: Read,
     environment: Environment,
-    requests: float,
+    requests: float | None,
     errors: float | None,
     broken: float | None,
-    refused: float | None,
     alarming: bool,
 ) -> None:
+    """Without a task only the balancer counts, and only what nobody answered."""
     alarm = alarms(fleet(template, environment))[f"{environment.fleet}-server-errors"]
-    share = computed(alarm, errors=errors, broken=broken, refused=refused, requests=requests)
+    share = computed(alarm, errors=errors, broken=broken, requests=requests)
     assert share is not None
     assert (share > alarm["Threshold"]) is alarming
     assert alarm["Threshold"] == MOST_ERRORS
     assert (alarm["ComparisonOperator"], alarm["TreatMissingData"]) == ("GreaterThanThreshold", "notBreaching")
+
+
+def published(*answers: tuple[int, int, str]) -> dict[str, float]:
+    """What a task publishes of a minute with this many answers of a status and a code."""
+    worker = WorkerMetrics()
+    for count, status, code in answers:
+        for _ in range(count):
+            worker.answered("/extract", status, 0.1, RequestTrace("r", 0.0, status=status, code=code).server_error)
+    samples = [each for metric in collected(worker) for each in metric.samples]
+    values = {(each.name, tuple(sorted(each.labels.items()))): each.value for each in samples}
+    return {each.signal.name: sum(each.values) for each in measure(Snapshot(0, 0, {}), Snapshot(60, 60, values))}
+
+
+@pytest.mark.parametrize(
+    ("answers", "alarming"),
+    [
+        ([(910, 200, ""), (30, 500, "internal_error"), (60, 429, "queue_full")], True),
+        ([(940, 200, ""), (60, 429, "queue_full")], False),
+        ([(940, 200, ""), (60, 503, "draining")], False),
+        ([(940, 200, ""), (60, 503, "too_much_at_once")], False),
+        ([(940, 200, ""), (60, 504, "deadline_exceeded")], False),
+        ([(940, 200, ""), (60, 503, "engine_restarting")], True),
+        ([(940, 200, ""), (60, 507, "insufficient_memory")], True),
+        ([(940, 200, ""), (60, 422, "unreadable_document")], False),
+    ],
+    ids=str,
+)
+def test_refusals_neither_are_errors_nor_hide_them(
+    template: Read, answers: list[tuple[int, int, str]], alarming: bool
+) -> None:
+    alarm = alarms(fleet(template, OPTIONS))[f"{OPTIONS.fleet}-server-errors"]
+    asked = {
+        each["Id"]: each["MetricStat"]["Metric"]["MetricName"] for each in alarm["Metrics"] if "MetricStat" in each
+    }
+    points: dict[str, float | None] = {name: published(*answers).get(metric) for name, metric in asked.items()}
+    share = computed(alarm, **points)
+    assert share is not None
+    assert (share > alarm["Threshold"]) is alarming

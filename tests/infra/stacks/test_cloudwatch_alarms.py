@@ -14,7 +14,7 @@ from infra.scaling.oncall_alarms import INSTANCE_DAYS, alarms_for, instances_mis
 from infra.scaling.policy import policy_for
 from infra.stacks.cloudwatch_alarms import expression, safe_value
 from service.signals.catalog import SERVICE_DIMENSION, SIGNALS
-from tests.support.fleets import EACH, Read, alarms, fleet
+from tests.support.fleets import EACH, OPTIONS, Read, alarms, fleet
 
 
 def metrics_of(alarm: dict[str, Any]) -> list[tuple[str, str, int]]:
@@ -33,7 +33,7 @@ def test_every_alarm_of_the_policy_is_there_with_its_numbers(template: Read, env
         made = found[f"{environment.fleet}-{alarm.name}"]
         first = alarm.conditions[0]
         asked = [(each.signal.name, each.statistic.value, alarm.period_seconds) for each in alarm.conditions]
-        asked += [(each.per.name, "SampleCount", alarm.period_seconds) for each in alarm.conditions if each.per]
+        asked += [(each.per.name, each.per_statistic, alarm.period_seconds) for each in alarm.conditions if each.per]
         if first.per is not None:
             assert made["Metrics"][-1]["Expression"] == "m0 / n0"
         assert metrics_of(made) == asked
@@ -84,7 +84,7 @@ def _evaluate(text: str, values: list[float]) -> float:
     return values[0] if eval(condition, {}) else float(found[2])
 
 
-FEW = next(each for each in alarms_for(policy_of(ENVIRONMENTS[0])) if each.name == "latency-slo")
+FEW = next(each for each in alarms_for(policy_of(OPTIONS)) if each.name == "latency-slo")
 
 
 @pytest.mark.parametrize(

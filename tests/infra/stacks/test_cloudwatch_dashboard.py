@@ -36,6 +36,7 @@ def test_each_threshold_is_a_line_over_its_signal(template: Read, environment: E
     assert lines(shown["GpuUtilization"]) == gpu
     assert lines(shown["QueueDepth"]) == {targets.queue_depth}
     assert targets.backlog_seconds in lines(shown["BacklogSeconds"])
+    assert lines(shown["RequestSeconds"]) == ({0.5} if environment.capacity_file else set())
     assert {targets.scale_out_work_ratio, targets.work_ratio, targets.scale_in_work_ratio} == lines(shown["WorkRatio"])
     assert [lines(shown[name]) for name in shown if name == "BulkTasksWanted"] == (
         [{environment.bulk.tasks}] if environment.bulk else []
