@@ -31,9 +31,6 @@ from service.core.worker_load import WorkerLoad
 VERSION = 6
 Count = Annotated[int, Meta(ge=0, le=1 << 53)]
 
-NONE_FOLLOWS = "this server's engine has ended, and no other is started here"
-"""Message of a document's refusal by an engine that is `final`."""
-
 
 class Hello(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=True):
     """Heartbeat of a worker.

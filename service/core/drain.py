@@ -99,6 +99,9 @@ class WorkerRegistry:
         return self.closed() and self.idle()
 
 
+NONE_FOLLOWS = "this server's engine has ended, and no other is started here"
+"""Message to a document whose engine ends when no other is started."""
+
 REFUSAL_SECONDS = 2.0
 """Seconds after a drain's timeout for clients to read their last refusal."""
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+from service.core.drain import NONE_FOLLOWS
 from service.core.liveness import BatchWatchdog
 from service.engine.batch_forming import BatchFormer
 from service.engine.engine_socket import EngineSocket
@@ -16,7 +17,7 @@ from service.engine.lifecycle import ExitReason, Lifecycle
 from service.engine.models.loaded_model import InitialModels
 from service.engine.requests.intake import RequestIntake
 from service.engine.requests.status import StatusPublisher
-from service.wire import NONE_FOLLOWS, Hello
+from service.wire import Hello
 
 IDLE_SECONDS = 0.25
 LOADING_SECONDS = 0.01

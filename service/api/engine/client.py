@@ -26,12 +26,12 @@ from service.core.admission.policy import QueueState
 from service.core.admission.size import RefusalCache
 from service.core.arrays import TokenIds
 from service.core.debug_snapshot import DebugSnapshot
+from service.core.drain import NONE_FOLLOWS
 from service.core.liveness import HeartbeatTimeout
 from service.core.types import Phase
 from service.core.worker_load import WorkerLoad
 from service.logs import LogEvent
 from service.wire import (
-    NONE_FOLLOWS,
     Buffer,
     Cancelled,
     DebugSnapshotReply,
