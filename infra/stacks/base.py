@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from aws_cdk import Aws, BootstraplessSynthesizer, CfnOutput, Duration, Fn, RemovalPolicy, SecretValue, Stack, aws_logs
 from aws_cdk import aws_budgets as budgets
 from aws_cdk import aws_ec2 as ec2
@@ -13,10 +15,11 @@ from aws_cdk import aws_sns as sns
 from aws_cdk import aws_sns_subscriptions as subscriptions
 from constructs import Construct
 
-from infra.bulk_jobs import BucketPrefix
+from infra.bulk_jobs import BulkJobs
 from infra.environments import LOG_DAYS, Environment
 from infra.stacks.acknowledged import BASE_REASONS, acknowledge
 from infra.stacks.bulk import BulkQueue
+from infra.stacks.roles import RESULT_ACTIONS, bucket_arn
 
 ENVIRONMENT_TAG = "environment"
 """Tag of everything that costs: bills and budgets are by its value."""
@@ -38,9 +41,9 @@ class BaseStack(Stack):
             description="Gleaner: network, image repository, model bucket",
         )
         self.bulk: BulkQueue | None = None
-        self.network = Network(self, "Network", environment)
-        self.vpc = self.network.vpc
         self.storage = Storage(self, "Storage", environment)
+        self.network = Network(self, "Network", environment, self.storage.models.bucket_arn)
+        self.vpc = self.network.vpc
         self.topic = self._topic(environment)
         if environment.bulk is not None:
             self.bulk = BulkQueue(self, "Bulk", environment.fleet, environment.bulk, self.topic)
@@ -124,6 +127,13 @@ ENDPOINTS = {
 """AWS services that instances, agent and tasks call. S3 has a gateway, which costs nothing."""
 BULK_ENDPOINTS = {"Queues": ec2.InterfaceVpcEndpointAwsService.SQS, "Topics": ec2.InterfaceVpcEndpointAwsService.SNS}
 """AWS services that tasks call for bulk jobs."""
+WITHOUT_POLICY = ("EcsAgent", "EcsTelemetry")
+"""Endpoints for which AWS refuses a policy; they carry the ECS agent's own protocol, no data of ours."""
+PACKAGES = [
+    f"arn:{Aws.PARTITION}:s3:::{name}/*"
+    for name in (f"prod-{Aws.REGION}-starport-layer-bucket", f"al2023-repos-{Aws.REGION}-de612dc2")
+]
+"""Objects of AWS's own buckets: the layers of ECR's images and Amazon Linux's packages."""
 
 
 class Network(Construct):
@@ -132,7 +142,7 @@ class Network(Construct):
     endpoint_group: ec2.SecurityGroup
     """Security group of the endpoints: HTTPS from inside the network."""
 
-    def __init__(self, scope: Construct, name: str, environment: Environment) -> None:
+    def __init__(self, scope: Construct, name: str, environment: Environment, models_arn: str) -> None:
         super().__init__(scope, name)
         self.vpc = ec2.Vpc(
             self,
@@ -144,14 +154,16 @@ class Network(Construct):
             subnet_configuration=_subnets(environment),
         )
         bucket_gateway = self.vpc.add_gateway_endpoint("S3", service=ec2.GatewayVpcEndpointAwsService.S3)
-        bucket_gateway.add_to_policy(_reads_alone())
-        if environment.bulk is not None:
-            bucket_gateway.add_to_policy(_writes_results(environment.bulk.target))
+        for statement in _bucket_statements(models_arn, environment.bulk):
+            bucket_gateway.add_to_policy(statement)
         self._endpoints(environment)
         self._flow_log(environment)
 
     def _endpoints(self, environment: Environment) -> None:
-        """One security group for all: HTTPS from inside the network."""
+        """One security group for all: HTTPS from inside the network; and one policy: this account's identities alone.
+
+        With an attacker's own keys nothing can be sent into an account of theirs.
+        """
         self.endpoint_group = ec2.SecurityGroup(
             self,
             "Endpoints",
@@ -163,13 +175,16 @@ class Network(Construct):
             ec2.Peer.ipv4(environment.network), ec2.Port.tcp(443), "HTTPS from the network"
         )
         for name, service in (ENDPOINTS | (BULK_ENDPOINTS if environment.bulk else {})).items():
-            self.vpc.add_interface_endpoint(
+            endpoint = self.vpc.add_interface_endpoint(
                 name,
                 service=service,
                 security_groups=[self.endpoint_group],
                 open=False,
                 subnets=ec2.SubnetSelection(subnet_type=ec2.SubnetType.PRIVATE_ISOLATED),
             )
+            if name not in WITHOUT_POLICY:
+                own = {"StringEquals": {"aws:PrincipalAccount": Aws.ACCOUNT_ID}}
+                endpoint.add_to_policy(_anybody(["*"], ["*"], own))
 
     def _flow_log(self, environment: Environment) -> None:
         logs = aws_logs.LogGroup(
@@ -178,16 +193,26 @@ class Network(Construct):
         self.vpc.add_flow_log("Flow", destination=ec2.FlowLogDestination.to_cloud_watch_logs(logs))
 
 
-def _reads_alone() -> iam.PolicyStatement:
-    """Models, image layers and packages are read through S3, and nothing is written: no document leaves this way."""
-    actions = ["s3:GetObject", "s3:GetObjectVersion", "s3:ListBucket", "s3:GetBucketLocation"]
-    return iam.PolicyStatement(principals=[iam.AnyPrincipal()], actions=actions, resources=["*"])
+def _bucket_statements(models_arn: str, jobs: BulkJobs | None) -> list[iam.PolicyStatement]:
+    """Statements of the S3 gateway: no bucket but these is read, and nothing is written but results of bulk jobs.
+
+    Layers are read by ECR's presigned URLs and packages without any signature, so no identity can be asked for.
+    """
+    buckets = [models_arn, *(bucket_arn(each) for each in ((jobs.source, jobs.target) if jobs else ()))]
+    reads = [_anybody(["s3:GetObject", "s3:ListBucket"], [part for arn in buckets for part in (arn, f"{arn}/*")])]
+    packages = [_anybody(["s3:GetObject"], PACKAGES)]
+    if jobs is None:
+        return reads + packages
+    return [*reads, *packages, _anybody(RESULT_ACTIONS, [f"{bucket_arn(jobs.target)}/{jobs.target.prefix}*"])]
 
 
-def _writes_results(place: BucketPrefix) -> iam.PolicyStatement:
-    """Statement by which the results of bulk jobs are written, into their own place."""
-    objects = f"arn:{Aws.PARTITION}:s3:::{place.bucket}/{place.prefix}*"
-    return iam.PolicyStatement(principals=[iam.AnyPrincipal()], actions=["s3:PutObject"], resources=[objects])
+def _anybody(
+    actions: list[str], resources: list[str], conditions: Mapping[str, object] | None = None
+) -> iam.PolicyStatement:
+    """A statement of an endpoint's policy, which bounds what an identity's own policies allow."""
+    return iam.PolicyStatement(
+        principals=[iam.AnyPrincipal()], actions=actions, resources=resources, conditions=conditions
+    )
 
 
 def _zones(environment: Environment) -> list[str]:

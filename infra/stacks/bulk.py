@@ -18,6 +18,7 @@ from constructs import Construct
 
 from infra.bulk_jobs import BulkJobs
 from infra.scaling.alarm_values import Comparison, Missing
+from infra.stacks.roles import bucket_arn
 from infra.stacks.scaling import SQS, VISIBLE
 
 RECEIVED_AT_MOST = 5
@@ -89,7 +90,7 @@ class BulkQueue(Construct):
 def _events_of(jobs: BulkJobs, queue: sqs.Queue) -> iam.PolicyStatement:
     """The bucket of the inputs may send: for this account's bucket alone, or any bucket of that name would do."""
     conditions: dict[str, Any] = {
-        "ArnEquals": {"aws:SourceArn": f"arn:{Aws.PARTITION}:s3:::{jobs.source.bucket}"},
+        "ArnEquals": {"aws:SourceArn": bucket_arn(jobs.source)},
         "StringEquals": {"aws:SourceAccount": Aws.ACCOUNT_ID},
     }
     return iam.PolicyStatement(

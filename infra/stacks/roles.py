@@ -21,6 +21,8 @@ from infra.bulk_jobs import BucketPrefix, BulkJobs, region_of
 from infra.stacks.container import NAMESPACE
 
 Statements = list[iam.PolicyStatement]
+RESULT_ACTIONS = ["s3:PutObject", "s3:AbortMultipartUpload"]
+"""Actions by which results of bulk jobs are written: parts of an upload that failed would stay, and cost."""
 
 
 def role(scope: Construct, name: str, service: str, statements: Statements) -> iam.Role:
@@ -31,27 +33,31 @@ def role(scope: Construct, name: str, service: str, statements: Statements) -> i
     return made
 
 
-def reads_models(bucket_arn: str) -> Statements:
+def reads_models(models_arn: str) -> Statements:
     """The model store's remote, read only: a task cannot change what other tasks will load."""
     return [
-        _allow("ReadModels", ["s3:GetObject"], [f"{bucket_arn}/models/*"]),
-        _allow("ListModels", ["s3:ListBucket"], [bucket_arn], {"StringLike": {"s3:prefix": ["models/*"]}}),
+        _allow("ReadModels", ["s3:GetObject"], [f"{models_arn}/models/*"]),
+        _allow("ListModels", ["s3:ListBucket"], [models_arn], {"StringLike": {"s3:prefix": ["models/*"]}}),
     ]
 
 
 def works_on_bulk_jobs(jobs: BulkJobs, *, queue_arn: str, dead_letters_arn: str, topic_arn: str) -> Statements:
     """Two prefixes and one queue, and their keys. Jobs are planned and sent by people, so a task sends no messages."""
     source, target = jobs.source, jobs.target
+    writes = ["s3:GetObject", *RESULT_ACTIONS]
     actions = ["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:ChangeMessageVisibility", "sqs:GetQueueAttributes"]
     listed = [
         _allow(
-            f"ListBulk{name}", ["s3:ListBucket"], [_bucket(place)], {"StringLike": {"s3:prefix": [f"{place.prefix}*"]}}
+            f"ListBulk{name}",
+            ["s3:ListBucket"],
+            [bucket_arn(place)],
+            {"StringLike": {"s3:prefix": [f"{place.prefix}*"]}},
         )
         for name, place in (("Inputs", source), ("Results", target))
     ]
     return [
-        _allow("ReadBulkInputs", ["s3:GetObject"], [f"{_bucket(source)}/{source.prefix}*"]),
-        _allow("WriteBulkResults", ["s3:GetObject", "s3:PutObject"], [f"{_bucket(target)}/{target.prefix}*"]),
+        _allow("ReadBulkInputs", ["s3:GetObject"], [f"{bucket_arn(source)}/{source.prefix}*"]),
+        _allow("WriteBulkResults", writes, [f"{bucket_arn(target)}/{target.prefix}*"]),
         *listed,
         _allow("WorkOnBulkQueue", actions, [queue_arn]),
         _allow("CountBulkDeadLetters", ["sqs:GetQueueAttributes"], [dead_letters_arn]),
@@ -86,10 +92,10 @@ def _uses_bulk_keys(jobs: BulkJobs) -> Statements:
 
 def _encrypted(place: BucketPrefix) -> list[str]:
     """Encryption contexts that S3 sends KMS: an object, or the bucket if that has a bucket key."""
-    return [_bucket(place), f"{_bucket(place)}/{place.prefix}*"]
+    return [bucket_arn(place), f"{bucket_arn(place)}/{place.prefix}*"]
 
 
-def _bucket(place: BucketPrefix) -> str:
+def bucket_arn(place: BucketPrefix) -> str:
     return f"arn:{Aws.PARTITION}:s3:::{place.bucket}"
 
 

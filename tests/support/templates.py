@@ -48,3 +48,13 @@ def boot_scripts(template: Template) -> list[str]:
 def listed(value: Any) -> list[Any]:
     """A value where a template may have one or several."""
     return value if isinstance(value, list) else [value]
+
+
+def text(value: Any) -> str:
+    """A string of a template, with `<name>` or `<name.attribute>` where CloudFormation fills something in."""
+    if isinstance(value, str):
+        return value
+    ((function, argument),) = value.items()
+    if function == "Fn::Join":
+        return str(argument[0]).join(text(part) for part in argument[1])
+    return f"<{argument if function == 'Ref' else '.'.join(argument)}>"

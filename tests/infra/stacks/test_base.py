@@ -6,7 +6,9 @@ from typing import Any
 
 from infra.environments import Environment
 from tests.support.fleets import EACH, OPTIONS, Read
-from tests.support.templates import Template, only, resources
+from tests.support.templates import Template, listed, only, resources, text
+
+READS = ("s3:GetObject", "s3:ListBucket")
 
 
 @EACH
@@ -22,9 +24,8 @@ def test_the_network_has_no_way_out_but_endpoints(template: Read, environment: E
     base = template(f"{environment.name}-base")
     assert not resources(base, "AWS::EC2::NatGateway")
     assert not resources(base, "AWS::EC2::InternetGateway") or environment.public
-    endpoints = [each["VpcEndpointType"] for each in resources(base, "AWS::EC2::VPCEndpoint").values()]
-    assert endpoints.count("Gateway") == 1
-    assert endpoints.count("Interface") == (13 if environment.bulk else 11)
+    assert len(endpoints(base, "Gateway")) == 1
+    assert len(endpoints(base, "Interface")) == (13 if environment.bulk else 11)
 
 
 @EACH
@@ -67,16 +68,37 @@ def test_alarms_may_publish_to_the_topic_of_alarms(template: Read, environment: 
 
 
 @EACH
-def test_through_the_gateway_to_s3_nothing_is_written_but_results(template: Read, environment: Environment) -> None:
-    endpoints = resources(template(f"{environment.name}-base"), "AWS::EC2::VPCEndpoint").values()
-    (gateway,) = [each for each in endpoints if each["VpcEndpointType"] == "Gateway"]
-    reads, *writes = gateway["PolicyDocument"]["Statement"]
-    assert reads["Effect"] == "Allow"
-    assert all(action.startswith(("s3:Get", "s3:List")) for action in reads["Action"])
-    places = [environment.bulk.target] if environment.bulk else []
-    assert [(each["Action"], each["Resource"]["Fn::Join"][1][-1]) for each in writes] == [
-        ("s3:PutObject", f":s3:::{each.bucket}/{each.prefix}*") for each in places
-    ]
+def test_the_gateway_to_s3_knows_named_buckets_alone(template: Read, environment: Environment) -> None:
+    """No document leaves through it but as a result of a bulk job."""
+    base = template(f"{environment.name}-base")
+    (gateway,) = endpoints(base, "Gateway")
+    granted = {(action, text(each)) for action, each in _granted(gateway)}
+    models = [name for name in resources(base, "AWS::S3::Bucket") if name.startswith("StorageModels")]
+    places = [environment.bulk.source.bucket, environment.bulk.target.bucket] if environment.bulk else []
+    buckets = [*(f"<{each}.Arn>" for each in models), *(f"arn:<AWS::Partition>:s3:::{each}" for each in places)]
+    own = {(action, f"{each}{part}") for action in READS for each in buckets for part in ("", "/*")}
+    layers, packages = "prod-<AWS::Region>-starport-layer-bucket", "al2023-repos-<AWS::Region>-de612dc2"
+    of_aws = {("s3:GetObject", f"arn:<AWS::Partition>:s3:::{each}/*") for each in (layers, packages)}
+    assert granted - own - of_aws == {
+        (action, f"arn:<AWS::Partition>:s3:::{environment.bulk.target.bucket}/{environment.bulk.target.prefix}*")
+        for action in ("s3:PutObject", "s3:AbortMultipartUpload")
+        if environment.bulk
+    }
+    assert own | of_aws <= granted
+
+
+@EACH
+def test_every_other_endpoint_is_for_this_account_alone(template: Read, environment: Environment) -> None:
+    """AWS takes no policy for the endpoints of ECS's agent."""
+    own = {"StringEquals": {"aws:PrincipalAccount": {"Ref": "AWS::AccountId"}}}
+    statement = {"Action": "*", "Condition": own, "Effect": "Allow", "Principal": {"AWS": "*"}, "Resource": "*"}
+    open_ones = []
+    for endpoint in endpoints(template(f"{environment.name}-base"), "Interface"):
+        if "PolicyDocument" in endpoint:
+            assert endpoint["PolicyDocument"]["Statement"] == [statement]
+        else:
+            open_ones.append(text(endpoint["ServiceName"]).rpartition(".")[2])
+    assert sorted(open_ones) == ["ecs-agent", "ecs-telemetry"]
 
 
 @EACH
@@ -93,6 +115,20 @@ def test_a_budget_tells_the_topic_of_this_environment_alone(template: Read, envi
     assert told == [{"Ref": topic}] * 2
     statements = only(base, "AWS::SNS::TopicPolicy")["PolicyDocument"]["Statement"]
     assert {"Service": "budgets.amazonaws.com"} in [each["Principal"] for each in statements]
+
+
+def endpoints(base: Template, kind: str) -> list[dict[str, Any]]:
+    found = resources(base, "AWS::EC2::VPCEndpoint").values()
+    return [each for each in found if each["VpcEndpointType"] == kind]
+
+
+def _granted(endpoint: dict[str, Any]) -> list[tuple[str, Any]]:
+    """What an endpoint's policy allows to anybody, as pairs of an action and a resource."""
+    pairs = []
+    for each in endpoint["PolicyDocument"]["Statement"]:
+        assert (each["Effect"], each["Principal"]) == ("Allow", {"AWS": "*"})
+        pairs += [(action, where) for action in listed(each["Action"]) for where in listed(each["Resource"])]
+    return pairs
 
 
 def _bucket_statements(base: Template) -> list[dict[str, Any]]:

@@ -75,7 +75,7 @@ def test_a_task_reads_one_prefix_and_writes_the_other(template: Read, environmen
     inputs, results = found["ReadBulkInputs"], found["WriteBulkResults"]
     assert inputs["Action"] == "s3:GetObject"
     assert inputs["Resource"]["Fn::Join"][1][-1] == f":s3:::{source.bucket}/{source.prefix}*"
-    assert results["Action"] == ["s3:GetObject", "s3:PutObject"]
+    assert results["Action"] == ["s3:AbortMultipartUpload", "s3:GetObject", "s3:PutObject"]
     assert results["Resource"]["Fn::Join"][1][-1] == f":s3:::{target.bucket}/{target.prefix}*"
     for name, place in (("Inputs", source), ("Results", target)):
         assert found[f"ListBulk{name}"]["Condition"] == {"StringLike": {"s3:prefix": [f"{place.prefix}*"]}}
