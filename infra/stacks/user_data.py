@@ -1,13 +1,14 @@
 """User data: an instance's boot script as shell text, with CloudFormation's `${…}` to be filled in later. Pure.
 
-    first boot      folders, image pulled, agent configured (ECS) or the container's unit written (no ECS); its log is
-                    sent, well or not, since a disk does not outlive its instance
+    first boot      folders, agent configured (ECS) or the container's unit written (no ECS); then a unit pulls the
+                    image, before ECS's agent starts. The log is sent, well or not: a disk does not outlive its instance
     every boot      complete the launch hook: out of the warm pool an instance boots without running user data again
-    every minute    do GPU, Docker and ECS's agent answer? An instance without one of them says that it is unhealthy,
-                    and is replaced. Once an hour: for how many days has it run?
+    every minute    do GPU, Docker and ECS's agent answer? A silent agent is restarted. An instance without one of them
+                    says that it is unhealthy, and is replaced. Once an hour: for how many days has it run?
     on Spot         every five seconds: has the notice come? Then the task is told to end, which it has time for
 
-Without the hook an instance of the warm pool would be stopped in the middle of its first boot.
+Without the hook an instance of the warm pool would be stopped in the middle of its first boot. The boot script waits
+for no unit: Docker and ECS's agent may be ordered after cloud-init, which waits for this script.
 """
 
 from __future__ import annotations
@@ -28,33 +29,70 @@ from service.signals.catalog import SERVICE_DIMENSION
 HOOK = "ready"
 MOST_SCRIPT_BYTES = 12_288
 """Bytes of a script before `${…}` is filled in; AWS refuses more than 16,384 afterwards."""
+BOOT_LOG = "gleaner-boot-log"
+IMAGE_UNIT = "gleaner-image"
 READY_UNIT = "gleaner-instance-ready"
-
 GPU_UNIT = "gleaner-gpu-watch"
 SPOT_UNIT = "gleaner-spot-watch"
-GPU_FAILURES = 3
-"""Minutes in a row without an answer of one of them until the instance is given up."""
+AGENT_FAILURES, GPU_FAILURES = 2, 3
+"""Minutes in a row without an answer until ECS's agent is restarted, and until the instance is given up."""
+DRAIN_HOOK = "ecs-managed-draining-termination-hook"
+"""ECS's own hook, which keeps an instance for up to 48 hours until its agent says that no task is left."""
+DRAIN_MINUTES = 10
+"""Minutes after which an instance that was given up completes that hook itself; the longest answer takes less."""
 READY_TRIES = 30
 """Tries to complete the launch hook, ten seconds apart: the hook may not be there yet when the instance is."""
 
-_HEAD = """#!/bin/bash
-set -euo pipefail
+_METADATA = """metadata=http://169.254.169.254/latest
+token=$(curl --silent --fail --request PUT $metadata/api/token --header 'X-aws-ec2-metadata-token-ttl-seconds: 60')
+"""
+_INSTANCE = f"""{_METADATA}instance=$(curl --silent --fail --header "X-aws-ec2-metadata-token: $token" \\
+  $metadata/meta-data/instance-id)
 """
 
-_LOG = """
-send_log() {
-  metadata=http://169.254.169.254/latest
-  token=$(curl --silent --fail --request PUT $metadata/api/token --header 'X-aws-ec2-metadata-token-ttl-seconds: 60')
-  stream=boot/$(curl --silent --fail --header "X-aws-ec2-metadata-token: $token" $metadata/meta-data/instance-id)
-  tail --bytes 200000 /var/log/cloud-init-output.log | python3 -c 'import json, sys, time
-text = sys.stdin.buffer.read().decode("utf-8", "replace") or "-"
-print(json.dumps([{"timestamp": int(time.time() * 1000), "message": text}]))' > /run/gleaner-boot.json
-  aws logs create-log-stream --region ${AWS::Region} --log-group-name ${LogGroup} --log-stream-name "$stream" || true
-  aws logs put-log-events --region ${AWS::Region} --log-group-name ${LogGroup} --log-stream-name "$stream" \\
-    --log-events file:///run/gleaner-boot.json
-}
-trap 'send_log || true' EXIT
+
+def _program(name: str, script: str) -> str:
+    """Lines that install a program of the instance's own."""
+    return f"""
+cat > /usr/local/bin/{name} <<'SCRIPT'
+#!/bin/bash
+set -euo pipefail
+{script}SCRIPT
+chmod 0755 /usr/local/bin/{name}
 """
+
+
+def _unit(name: str, text: str) -> str:
+    return f"""cat > /etc/systemd/system/{name} <<'UNIT'
+{text}UNIT
+"""
+
+
+def _start(*units: str) -> str:
+    """The script's end: all units at once, since a container may lose its GPU where systemd reads its units anew."""
+    names = " ".join(units)
+    return f"""
+systemctl daemon-reload
+systemctl enable {names}
+systemctl start --no-block {names}
+"""
+
+
+_HEAD = f"""#!/bin/bash
+set -euo pipefail
+trap '/usr/local/bin/{BOOT_LOG} || true' EXIT
+"""
+
+_LOG = _program(
+    BOOT_LOG,
+    f"""{_INSTANCE}tail --bytes 200000 /var/log/cloud-init-output.log | python3 -c 'import json, sys, time
+text = sys.stdin.buffer.read().decode("utf-8", "replace") or "-"
+print(json.dumps([{{"timestamp": int(time.time() * 1000), "message": text}}]))' > /run/gleaner-boot.json
+where="--region ${{AWS::Region}} --log-group-name ${{LogGroup}} --log-stream-name boot/$instance"
+aws logs create-log-stream $where || true
+aws logs put-log-events $where --log-events file:///run/gleaner-boot.json
+""",
+)
 
 _TOOLS = """
 # The AWS CLI comes from the distribution's own repository, which is reached through the S3 endpoint.
@@ -65,16 +103,35 @@ _FOLDERS = f"""
 install -d -o {USER} -g {USER} -m 0750 {MODELS_ON_HOST}
 """
 
-_PULL = """
-systemctl start docker
+_IMAGE = _program(
+    IMAGE_UNIT,
+    f"""if docker image inspect ${{Image}} >/dev/null 2>&1; then exit 0; fi
+exec >> /var/log/cloud-init-output.log 2>&1
+trap '/usr/local/bin/{BOOT_LOG} || true' EXIT
 for attempt in 1 2 3 4 5; do
-  aws ecr get-login-password --region ${AWS::Region} \\
-    | docker login --username AWS --password-stdin ${AWS::AccountId}.dkr.ecr.${AWS::Region}.${AWS::URLSuffix} \\
-    && docker pull --quiet ${Image} && break
+  aws ecr get-login-password --region ${{AWS::Region}} \\
+    | docker login --username AWS --password-stdin ${{AWS::AccountId}}.dkr.ecr.${{AWS::Region}}.${{AWS::URLSuffix}} \\
+    && docker pull --quiet ${{Image}} && break
   sleep $((attempt * 3))
 done
-docker image inspect ${Image} >/dev/null
-"""
+docker image inspect ${{Image}} >/dev/null
+""",
+) + _unit(
+    f"{IMAGE_UNIT}.service",
+    f"""[Unit]
+Description=Pull the container image before ECS's agent starts
+After=docker.service network-online.target
+Before=ecs.service
+Requires=docker.service
+Wants=network-online.target
+[Service]
+Type=oneshot
+RemainAfterExit=yes
+ExecStart=/usr/local/bin/{IMAGE_UNIT}
+[Install]
+WantedBy=multi-user.target
+""",
+)
 
 _AGENT = """
 cat >> /etc/ecs/ecs.config <<'CONFIG'
@@ -88,93 +145,86 @@ ECS_CONTAINER_STOP_TIMEOUT=${StopSeconds}s
 CONFIG
 """
 
-_READY = f"""
-cat > /usr/local/bin/{READY_UNIT} <<'SCRIPT'
-#!/bin/bash
-set -euo pipefail
-metadata=http://169.254.169.254/latest
-token=$(curl --silent --fail --request PUT $metadata/api/token --header 'X-aws-ec2-metadata-token-ttl-seconds: 60')
-instance=$(curl --silent --fail --header "X-aws-ec2-metadata-token: $token" $metadata/meta-data/instance-id)
+_READY = _program(
+    READY_UNIT,
+    f"""{_INSTANCE}\
 # An instance that was not launched into a hook has nothing to complete; one that was may be told so too early.
 for _ in $(seq {READY_TRIES}); do
   if aws autoscaling complete-lifecycle-action --region ${{AWS::Region}} --auto-scaling-group-name ${{Group}} \\
     --lifecycle-hook-name {HOOK} --instance-id "$instance" --lifecycle-action-result CONTINUE; then exit 0; fi
   sleep 10
 done
-SCRIPT
-chmod 0755 /usr/local/bin/{READY_UNIT}
-cat > /etc/systemd/system/{READY_UNIT}.service <<'UNIT'
-[Unit]
+""",
+) + _unit(
+    f"{READY_UNIT}.service",
+    f"""[Unit]
 Description=Tell the Auto Scaling group that this instance has booted
-After=network-online.target cloud-final.service
+After=network-online.target cloud-final.service {IMAGE_UNIT}.service
+Requires={IMAGE_UNIT}.service
 Wants=network-online.target
 [Service]
 Type=oneshot
 ExecStart=/usr/local/bin/{READY_UNIT}
 [Install]
 WantedBy=multi-user.target
-UNIT
-systemctl daemon-reload
-systemctl enable {READY_UNIT}.service
-systemctl start --no-block {READY_UNIT}.service
-"""
-"""Unit that completes the launch hook, after cloud-final: on the first boot, when this very script has ended well."""
+""",
+)
+"""Unit that completes the launch hook: the image is there, and cloud-final, with this script, has ended well or not."""
 
-
-_METADATA = """metadata=http://169.254.169.254/latest
-token=$(curl --silent --fail --request PUT $metadata/api/token --header 'X-aws-ec2-metadata-token-ttl-seconds: 60')
+_WELL = "echo 0 > $failures; exit 0"
+_AGENT_ANSWERS = f"""if curl --silent --fail --max-time 10 http://localhost:51678/v1/metadata >/dev/null; then
+    {_WELL}
+  fi
+  # Tasks go on while their agent is restarted.
+  [ $count -ne {AGENT_FAILURES} ] || systemctl restart --no-block ecs.service || true"""
+_LET_GO = f"""# ECS waits for an agent that will not answer any more.
+if [ $count -ge {GPU_FAILURES + DRAIN_MINUTES} ]; then
+  aws autoscaling complete-lifecycle-action --region ${{AWS::Region}} --auto-scaling-group-name ${{Group}} \\
+    --lifecycle-hook-name {DRAIN_HOOK} --instance-id "$instance" --lifecycle-action-result CONTINUE || true
+fi
 """
-_ECS_ANSWERS = "curl --silent --fail --max-time 10 http://localhost:51678/v1/metadata"
 
 
 def _watch(managed: bool) -> str:
     """Watch over the GPU and, where ECS manages the instance, its agent, without which no task starts or ends."""
-    agent = f" && {_ECS_ANSWERS} >/dev/null" if managed else ""
-    return f"""
-cat > /usr/local/bin/{GPU_UNIT} <<'SCRIPT'
-#!/bin/bash
-set -euo pipefail
+    script = f"""\
 # The timer's looks are a minute apart, so one of them is in the hour's first two; an hour may have two points.
 if [ "$(date +%M)" -lt 2 ]; then
   aws cloudwatch put-metric-data --region ${{AWS::Region}} --namespace {NAMESPACE} --metric-name {INSTANCE_DAYS.name} \\
     --dimensions {SERVICE_DIMENSION}=${{Fleet}} --value $(($(cut -d. -f1 /proc/uptime) / 86400)) || true
 fi
 failures=/run/{GPU_UNIT}
-if timeout 30 nvidia-smi --query-gpu=uuid --format=csv,noheader >/dev/null \\
-  && timeout 30 docker ps --quiet >/dev/null{agent}; then echo 0 > $failures; exit 0; fi
 count=$(($(cat $failures 2>/dev/null || echo 0) + 1))
+if timeout 30 nvidia-smi --query-gpu=uuid --format=csv,noheader >/dev/null \\
+  && timeout 30 docker ps --quiet >/dev/null; then
+  {_AGENT_ANSWERS if managed else _WELL}
+fi
 echo $count > $failures
 [ $count -ge {GPU_FAILURES} ] || exit 0
-{_METADATA}instance=$(curl --silent --fail --header "X-aws-ec2-metadata-token: $token" $metadata/meta-data/instance-id)
+{_INSTANCE}{_LET_GO if managed else ""}\
 aws autoscaling set-instance-health --region ${{AWS::Region}} --instance-id "$instance" --health-status Unhealthy
-SCRIPT
-chmod 0755 /usr/local/bin/{GPU_UNIT}
-cat > /etc/systemd/system/{GPU_UNIT}.service <<'UNIT'
-[Unit]
+"""
+    service = f"""[Unit]
 Description=Give this instance up when its GPU, Docker or ECS's agent no longer answers
+After={IMAGE_UNIT}.service ecs.service
 [Service]
 Type=oneshot
 ExecStart=/usr/local/bin/{GPU_UNIT}
-UNIT
-cat > /etc/systemd/system/{GPU_UNIT}.timer <<'UNIT'
-[Unit]
+"""
+    timer = """[Unit]
 Description=Ask them every minute
 [Timer]
 OnBootSec=5min
 OnUnitInactiveSec=1min
 [Install]
 WantedBy=timers.target
-UNIT
-systemctl daemon-reload
-systemctl enable --now {GPU_UNIT}.timer
 """
+    return _program(GPU_UNIT, script) + _unit(f"{GPU_UNIT}.service", service) + _unit(f"{GPU_UNIT}.timer", timer)
 
 
-_SPOT = f"""
-cat > /usr/local/bin/{SPOT_UNIT} <<'SCRIPT'
-#!/bin/bash
-set -euo pipefail
-while :; do
+_SPOT = _program(
+    SPOT_UNIT,
+    f"""while :; do
   {_METADATA.rstrip().replace(chr(10), chr(10) + "  ")}
   notice=$metadata/meta-data/spot/instance-action
   if curl --silent --fail --header "X-aws-ec2-metadata-token: $token" $notice; then break; fi
@@ -182,10 +232,10 @@ while :; do
 done
 docker ps --quiet --filter label=com.amazonaws.ecs.container-name={CONTAINER} \\
   | xargs --no-run-if-empty docker stop --time ${{StopSeconds}}
-SCRIPT
-chmod 0755 /usr/local/bin/{SPOT_UNIT}
-cat > /etc/systemd/system/{SPOT_UNIT}.service <<'UNIT'
-[Unit]
+""",
+) + _unit(
+    f"{SPOT_UNIT}.service",
+    f"""[Unit]
 Description=End the task as soon as Spot says that this instance goes
 After=docker.service
 [Service]
@@ -194,18 +244,19 @@ Restart=on-failure
 RestartSec={SPOT_LOOK_SECONDS}
 [Install]
 WantedBy=multi-user.target
-UNIT
-systemctl daemon-reload
-systemctl enable --now {SPOT_UNIT}.service
-"""
+""",
+)
 """ECS drains such an instance, but at 100 % healthy it ends no task before another has come, which takes longer than
 the notice. /readyz of a task that ends is red, so the balancer lets it go, and what it has is answered in time."""
 
 
 def ecs_user_data(spot: bool = False) -> str:
     """Script for an instance of a cluster. To fill in: Cluster, Fleet, Group, Image, LogGroup, StopSeconds."""
+    units = (f"{IMAGE_UNIT}.service", f"{GPU_UNIT}.timer", *([f"{SPOT_UNIT}.service"] if spot else []))
     watches = _watch(managed=True) + (_SPOT if spot else "")
-    return _HEAD + _LOG + _AGENT + _FOLDERS + _TOOLS + _PULL + watches + _READY
+    return (
+        _HEAD + _LOG + _AGENT + _FOLDERS + _TOOLS + _IMAGE + watches + _READY + _start(*units, f"{READY_UNIT}.service")
+    )
 
 
 def asg_user_data(variables: dict[str, str], stop_seconds: int, needs_keys: bool) -> str:
@@ -214,10 +265,10 @@ def asg_user_data(variables: dict[str, str], stop_seconds: int, needs_keys: bool
 
     The container is on the host's network: behind a bridge, the hop limit of 1 would keep it from the instance's role.
     """
-    parts = (_HEAD, _LOG, "systemctl disable --now ecs.service || true\n", _FOLDERS, _TOOLS, _PULL)
-    # The container last: where systemd reads its units anew, a container may lose its GPU.
-    units = _watch(managed=False) + _READY + _unit(stop_seconds, needs_keys)
-    return "".join(parts) + _environment_file(variables) + units
+    parts = (_HEAD, _LOG, "systemctl disable --now ecs.service || true\n", _FOLDERS, _TOOLS, _IMAGE)
+    services = _watch(managed=False) + _READY + _unit(f"{CONTAINER}.service", _container_unit(stop_seconds, needs_keys))
+    units = (f"{IMAGE_UNIT}.service", f"{GPU_UNIT}.timer", f"{READY_UNIT}.service", f"{CONTAINER}.service")
+    return "".join(parts) + _environment_file(variables) + services + _start(*units)
 
 
 def _environment_file(variables: dict[str, str]) -> str:
@@ -225,7 +276,7 @@ def _environment_file(variables: dict[str, str]) -> str:
     return f"\ninstall -d -m 0700 /etc/gleaner\ncat > /etc/gleaner/environment <<'VARIABLES'\n{lines}\nVARIABLES\n"
 
 
-def _unit(stop_seconds: int, needs_keys: bool) -> str:
+def _container_unit(stop_seconds: int, needs_keys: bool) -> str:
     """Docker's own restart policy would hide a service that ends again and again; systemd's log shows it.
 
     Not `--gpus`: a device that its hook adds is lost when systemd reads its units anew; the runtime's are not.
@@ -246,12 +297,10 @@ def _unit(stop_seconds: int, needs_keys: bool) -> str:
     keys = """ExecStartPre=/bin/bash -c 'install -d -m 0755 /run/gleaner && aws secretsmanager get-secret-value \\
   --region ${AWS::Region} --secret-id ${KeysSecret} --query SecretString --output text > /run/gleaner/keys'
 """
-    return f"""
-cat > /etc/systemd/system/gleaner.service <<'UNIT'
-[Unit]
+    return f"""[Unit]
 Description=Gleaner
-After=docker.service network-online.target
-Requires=docker.service
+After=docker.service network-online.target {IMAGE_UNIT}.service
+Requires=docker.service {IMAGE_UNIT}.service
 [Service]
 Restart=always
 RestartSec=2
@@ -260,8 +309,4 @@ TimeoutStopSec={stop_seconds + 10}
 ExecStop=/usr/bin/docker stop gleaner
 [Install]
 WantedBy=multi-user.target
-UNIT
-systemctl daemon-reload
-systemctl enable gleaner.service
-systemctl start --no-block gleaner.service
 """

@@ -114,5 +114,6 @@ def test_user_data_is_shell_that_pulls_readies_and_leaves_nothing_unfilled(
                 assert option in text
             assert f"--shm-size {SHARED_MEMORY_MIB}m" in text
             assert "--gpus" not in text
-            started = text.index("start --no-block gleaner.service")
+            started = text.index("systemctl start --no-block ")
             assert text.rindex("daemon-reload") < started, "a later one would take the GPU from it"
+            assert "gleaner.service" in text[started:]
