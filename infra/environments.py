@@ -210,6 +210,10 @@ class Environment:
         """Tasks on ECS during a deployment, in percent of those wanted."""
         return MAXIMUM_PERCENT if self.limits.minimum_tasks else ROOM_FOR_ONE_PERCENT
 
+    def instances_for(self, tasks: int) -> int:
+        """Most instances for so many wanted tasks: with those of a deployment, and the spare ones."""
+        return math.ceil(tasks * MAXIMUM_PERCENT / (100 - self.spare_percent))
+
     @property
     def vcpus(self) -> dict[str, int]:
         """Most vCPUs that the fleet may run, by code of the quota that counts them; stopped ones count once started.
@@ -218,7 +222,7 @@ class Environment:
         """
         tasks = (self.limits.minimum_tasks, self.limits.maximum_tasks)
         each = max(INSTANCE_SIZES[name].vcpus for name in self.instance_types)
-        least, most = (math.ceil(number * MAXIMUM_PERCENT / 100) * each for number in tasks)
+        least, most = (self.instances_for(number) * each for number in tasks)
         if self.above_base is Purchase.SPOT:
             return {ON_DEMAND_QUOTA: least, SPOT_QUOTA: most}
         return {ON_DEMAND_QUOTA: most + self.warm_pool * each}

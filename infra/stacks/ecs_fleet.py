@@ -7,15 +7,13 @@ of its own.
 
 from __future__ import annotations
 
-import math
-
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_ecs as ecs
 from aws_cdk import aws_elasticloadbalancingv2 as elb
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from infra.environments import FAILED_TASKS_TO_ROLL_BACK, MAXIMUM_PERCENT, Environment, Purchase
+from infra.environments import FAILED_TASKS_TO_ROLL_BACK, Environment, Purchase
 from infra.fleet_scaling import SPOT_WEIGHT, on_demand_weight
 from infra.scaling.oncall_alarms import rollback_alarms, tasks_missing
 from infra.scaling.policy import Policy
@@ -131,7 +129,7 @@ class EcsFleet(Fleet):
                 instance_types=environment.instance_types,
                 purchase=purchase,
                 minimum=0 if spot else limits.minimum_tasks,
-                maximum=math.ceil(limits.maximum_tasks * MAXIMUM_PERCENT / 100),
+                maximum=environment.instances_for(limits.maximum_tasks),
                 warm_pool=0 if spot else environment.warm_pool,
                 volume_gib=environment.volume_gib,
                 scale_in_protection=True,
@@ -211,6 +209,7 @@ class EcsFleet(Fleet):
             memory=self.environment_values.task_memory_mib,
             user=str(USER),
             readonly_root_filesystem=True,
+            docker_security_options=["no-new-privileges"],
             stop_timeout=self.policy.delays.stop_seconds,
             resource_requirements=[Task.ResourceRequirementProperty(type="GPU", value="1")],
             port_mappings=[
@@ -261,6 +260,8 @@ class EcsFleet(Fleet):
             service_name=self._fleet,
             cluster=self.cluster.ref,
             task_definition=task.ref,
+            # Each release sets a number that is named; where none is, ECS begins with one task.
+            desired_count=None if self.environment_values.limits.minimum_tasks else 0,
             # Not the cluster's default, which a service takes when it is created and never again.
             capacity_provider_strategy=self._strategy,
             # To move a task between zones takes a free instance: without spare ones each move buys one for a while.

@@ -113,6 +113,7 @@ def test_a_start_takes_what_pool_and_capacity_provider_take(changes: dict[str, A
             {"limits": Limits(maximum_tasks=20), "warm_pool": 2, "instance_types": ("g6.2xlarge",)},
             {ON_DEMAND_QUOTA: 256},
         ),
+        ({"limits": Limits(maximum_tasks=20), "warm_pool": 2, "spare_percent": 20}, {ON_DEMAND_QUOTA: 160}),
         (
             {"limits": Limits(maximum_tasks=3), "warm_pool": 0, "instance_types": ("g6.xlarge", "g5.8xlarge")},
             {ON_DEMAND_QUOTA: 160},

@@ -51,6 +51,7 @@ def test_the_task_is_locked_in(template: Read, environment: Environment) -> None
     task = only(fleet(template, environment), "AWS::ECS::TaskDefinition")
     container = task["ContainerDefinitions"][0]
     assert container["ReadonlyRootFilesystem"] is True
+    assert container["DockerSecurityOptions"] == ["no-new-privileges"]
     assert container["User"] == "10001"
     assert container["Memory"] == environment.task_memory_mib
     assert container["LinuxParameters"]["Capabilities"] == {"Drop": ["ALL"]}
@@ -130,6 +131,13 @@ def test_ecs_ends_only_instances_without_tasks(template: Read, environment: Envi
 
 
 @ON_ECS
+def test_a_fleet_from_none_begins_with_none(template: Read, environment: Environment) -> None:
+    """ECS's own default is one; any other fleet's number is the scaling's alone, which a release must not change."""
+    service = only(fleet(template, environment), "AWS::ECS::Service")
+    assert service.get("DesiredCount") == (None if environment.limits.minimum_tasks else 0)
+
+
+@ON_ECS
 def test_a_deployment_has_room_for_one_more_task(template: Read, environment: Environment) -> None:
     """A new task needs an instance, and permission to be one too many."""
     made, limits = fleet(template, environment), environment.limits
@@ -137,7 +145,8 @@ def test_a_deployment_has_room_for_one_more_task(template: Read, environment: En
     maximum_percent = only(made, "AWS::ECS::Service")["DeploymentConfiguration"]["MaximumPercent"]
     assert fewest * maximum_percent // 100 > fewest
     groups = resources(made, "AWS::AutoScaling::AutoScalingGroup").values()
-    assert all(int(each["MaxSize"]) > limits.maximum_tasks for each in groups)
+    running = 1 - environment.spare_percent / 100
+    assert all(int(each["MaxSize"]) * running >= limits.maximum_tasks * MAXIMUM_PERCENT / 100 for each in groups)
     assert max(int(each["MinSize"]) for each in groups) == limits.minimum_tasks
 
 
