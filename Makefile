@@ -164,7 +164,7 @@ sign: ## sign a pushed image and its list, as whoever runs this: make sign IMAGE
 	$(call needs,$(COSIGN),cosign,https://github.com/sigstore/cosign)
 	$(COSIGN) sign --yes "$(IMAGE)"
 	$(COSIGN) attest --yes --type cyclonedx --predicate "$(SBOM)" "$(IMAGE)"
-publish: ## build, scan, push and sign the image of this commit: make publish REGISTRY=ghcr.io/owner (RELEASE=v0.1.0: the chart too; DRY_RUN=1)
+publish: ## build, scan, push and sign the image of this commit: make publish REGISTRY=ghcr.io/owner (RELEASE=v…: under its version, and the chart too; DRY_RUN=1)
 	@DRY_RUN="$(DRY_RUN)" RELEASE="$(RELEASE)" DEPLOY_PYTHON="$(PYTHON)" infra/publish.sh "$(REGISTRY)"
 
 docs: .venv/.dev .venv/.clients ## write anew what repeats the code: service/SETTINGS.md, dashboards, the TypeScript client's types

@@ -60,7 +60,8 @@ if [ -n "$release" ]; then
   run cp "$sbom" "$files/sbom.cdx.json"
   run "$cosign" sign-blob --yes --bundle "$files/sbom.cdx.json.sigstore.json" "$files/sbom.cdx.json"
   [ -n "${DRY_RUN:-}" ] || printf '%s\n' "- Image: \`$repository:$version\`, \`${image#*@}\`" \
-    "- Chart: \`helm install gleaner oci://$registry/charts/gleaner --version $version\`" "$changes" > build/notes.md
+    "- Chart: \`helm install gleaner oci://$registry/charts/gleaner --version $version --set image.repository=$repository\`" \
+    "" "$changes" > build/notes.md
 fi
 [ -z "${GITHUB_OUTPUT:-}" ] || printf 'image=%s\n' "$image" >> "$GITHUB_OUTPUT"
 say "Published: $image"

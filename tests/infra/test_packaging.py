@@ -80,7 +80,9 @@ def test_the_service_imports_nothing_that_is_not_installed() -> None:
         ("service/client/typescript/package-lock.json", r'"name": "gleaner-client",\s+"version": "(.+?)"'),
         ("service/client/typescript/README.md", r"gleaner-client-(.+)\.tgz"),
         ("INSTALL.md", r"--version (\S+)"),
-        ("INSTALL.md", r"image\.tag=(\S+)"),
+        ("infra/helm/gleaner/README.md", r"--version (\S+)"),
+        ("infra/README.md", r"(?:refs/tags/|tag |origin )v(\S+)"),
+        ("infra/README.md", r"OWNER/gleaner:(\S+)"),
         ("CHANGELOG.md", r"\A# Changelog\n\n## (\S+)"),
     ],
 )

@@ -102,7 +102,7 @@ def test_a_release_is_image_chart_dashboards_rules_and_signed_list(checkout: Che
         "sbom.cdx.json.sigstore.json",
     }
     notes = (checkout.source / "build" / "notes.md").read_text()
-    assert f"helm install gleaner oci://ghcr.io/acme/charts/gleaner --version {version}" in notes
+    assert f"helm install gleaner oci://ghcr.io/acme/charts/gleaner --version {version} --set image.rep" in notes
     assert DIGEST in notes
     assert notes.count("\n## ") == 1, "the changes of this version alone"
     assert checkout.output.read_text() == f"image={PUSHED}\n"
