@@ -20,6 +20,9 @@ changes=$(awk -v version="$version" '/^## / { wanted = $2 == version } wanted' C
 [ -z "$release" ] || [ "$release" = "v$version" ] || fail "$release is not the version of pyproject.toml, $version."
 [ -z "$release" ] || [ -n "$changes" ] || fail "CHANGELOG.md has no section $version."
 [ -n "${DRY_RUN:-}" ] || [ -z "$(git status --porcelain)" ] || fail "Files differ from the commit $tag: commit them."
+for program in skopeo "$cosign" ${release:+helm}; do
+  [ -n "${DRY_RUN:-}" ] || command -v "$program" >/dev/null || fail "$program is needed."
+done
 
 # digest NAME:TAG: that of an image in its registry
 digest() { ask 'sha256:<digest>' skopeo inspect --no-tags --format '{{.Digest}}' "docker://$1"; }
