@@ -1,8 +1,8 @@
 """Points: the signals' values computed from two snapshots of a task's metrics, one point per signal. Pure.
 
 Levels are the later snapshot's values, counts are the counters' increase between the two, and the distribution of
-request seconds is the increase of each histogram bucket. A bucket is represented by its upper bound, so an alarm whose
-threshold is a bucket's bound is exact and any other errs on the slow side; only the open last bucket is underestimated.
+request seconds is the increase of each histogram bucket, spread evenly over the bucket as Prometheus' quantiles assume.
+So an alarm whose threshold is a bucket's bound is exact; only the open last bucket is underestimated.
 
 A work ratio is published without the part that bulk work has in it: that uses what room there is, and adds no tasks.
 A starting or draining task publishes no levels: its zeros would lower the average of the tasks that carry the load.
@@ -68,6 +68,8 @@ UTILIZATION_NAME = "gleaner_gpu_utilization_ratio"
 MEMORY_USED_NAME = "gleaner_gpu_memory_used_bytes"
 MEMORY_TOTAL_NAME = "gleaner_gpu_memory_total_bytes"
 BUCKETS_NAME = "gleaner_request_seconds_bucket"
+BUCKET_PARTS = 8
+"""Values that stand for a bucket; CloudWatch takes 150 of all buckets together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,17 +163,19 @@ def _gpu_memory(after: Snapshot) -> Iterator[tuple[Signal, float]]:
 
 
 def _request_seconds(before: Snapshot, after: Snapshot) -> dict[float, float]:
-    """The number of requests for work that ended in the period, by their bucket's upper bound."""
+    """Seconds → the number of requests for work that ended in the period."""
     bounds = sorted({float(dict(labels)["le"]): dict(labels)["le"] for labels in _buckets(after)}.items())
     routes = sorted({dict(labels)["route"] for labels in _buckets(after)})
     cumulative = [
         sum(_difference(before, after, BUCKETS_NAME, route=route, le=text) for route in routes) for _, text in bounds
     ]
     largest = max((bound for bound, _ in bounds if math.isfinite(bound)), default=0.0)
+    edges = pairwise([0.0, *(min(bound, largest) for bound, _ in bounds)])
     counts: defaultdict[float, float] = defaultdict(float)
-    for (bound, _), (below, upto) in zip(bounds, pairwise([0.0, *cumulative]), strict=True):
+    for (lower, upper), (below, upto) in zip(edges, pairwise([0.0, *cumulative]), strict=True):
         if upto > below:
-            counts[min(bound, largest)] += upto - below
+            for part in range(1, BUCKET_PARTS + 1):
+                counts[lower + (upper - lower) * part / BUCKET_PARTS] += (upto - below) / BUCKET_PARTS
     return counts
 
 

@@ -234,6 +234,13 @@ def test_only_requests_for_work_are_the_services_to_fail() -> None:
     assert failures(counted(500, route="/models")) == {}
 
 
+def test_an_adapters_probes_are_no_requests_for_work() -> None:
+    app: Any = create_app(Settings(host="0.0.0.0", adapters="oip"))
+    asked = [("POST", "/v2/models/tiny/infer"), ("GET", "/v2/health/ready"), ("GET", "/nothing")]
+    scopes = [{"type": "http", "method": method, "path": path, "headers": []} for method, path in asked]
+    assert [app._adapter_route(scope) for scope in scopes] == [("oip", True), ("other", False), None]
+
+
 @pytest.mark.parametrize(("untimed", "times"), [(True, 0), (False, 1)])
 def test_requests_whose_time_says_nothing_are_not_timed(untimed: bool, times: int) -> None:
     metrics = counted(200, untimed=untimed)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from infra.fleet_scaling import policy_of
 from infra.scaling.capacity import ASSUMED, Capacity
 from infra.scaling.costs import HOURLY_DOLLARS, bulk_table, fleet_hour, per_million, task_hour
 from infra.scaling.costs import table as cost_table
@@ -18,6 +19,7 @@ from infra.stacks.balancer import ERRORS, TOO_FEW
 from infra.stacks.bulk import DEAD_LETTERS, LATE
 from infra.stacks.scaling import FIRST_TASK
 from service.cli import main as gleaner
+from tests.support.fleets import OPTIONS
 
 INFRA = Path(__file__).parents[2] / "infra"
 GUIDE = (INFRA / "README.md").read_text()
@@ -25,7 +27,7 @@ RUNBOOK = (INFRA / "RUNBOOK.md").read_text()
 
 
 def test_the_runbook_has_every_alarm_of_cloudwatch() -> None:
-    policy = policy_for()
+    policy = policy_of(OPTIONS)
     steps = (*policy.steps, *policy_for(bulk_tasks=1).steps)
     names = {each.name for each in alarms_for(policy)} | {each.alarm.name for each in steps}
     others = (tasks_missing("", "").name, instances_missing("").name, TOO_FEW, ERRORS, DEAD_LETTERS, LATE, FIRST_TASK)

@@ -249,17 +249,25 @@ def test_scaling_leaves_bulk_work_out_and_asks_for_its_deadline(
 
 @pytest.mark.second_tier  # promtool
 def test_two_releases_in_one_prometheus_are_watched_apart(helm: Helm, tmp_path: Path) -> None:
-    both = [helm.rendered(release=name)["PrometheusRule"]["spec"]["groups"] for name in ("fleet", "fleet-two")]
+    """Requests of both take a minute, but one alone has a limit on latency."""
+    measured = tmp_path / "values.yaml"
+    measured.write_text(yaml.safe_dump({"capacity": '{"slo_ms": 500, "recommended": []}'}))
+    rendered = (helm.rendered(values=(measured,)), helm.rendered(release="fleet-two"))
+    both = [each["PrometheusRule"]["spec"]["groups"] for each in rendered]
     rules = [{**group, "name": f"{group['name']}-{i}"} for i, groups in enumerate(both) for group in groups]
     values = of_phase(Phase.READY, OWN) | of_phase(Phase.READY, OTHERS[:1]) | of_phase(Phase.LOADING, OTHERS[1:])
+    for kind, more, added in (("bucket", ',le="30.0"', 0), ("bucket", ',le="+Inf"', 100), ("count", "", 100)):
+        series = of_pods(f"gleaner_request_seconds_{kind}", 0, OWN + OTHERS, f',route="/extract"{more}')
+        values |= dict.fromkeys(series, f"0+{added}")
     labels = '{{namespace="documents", release="{}"}}'
-    firing = 'count by (namespace, release) (ALERTS{alertname="GleanerTooFewTasks",alertstate="firing"})'
+    firing = 'count by (namespace, release) (ALERTS{{alertname="{}",alertstate="firing"}})'
     promtool(
         tmp_path,
         rules,
         values,
         {
-            firing: [{"labels": labels.format("fleet-two"), "value": 1}],
+            firing.format("GleanerTooFewTasks"): [{"labels": labels.format("fleet-two"), "value": 1}],
+            firing.format("GleanerSlow"): [{"labels": labels.format("fleet"), "value": 1}],
             "sum by (namespace, release) (gleaner:tasks:ready)": [
                 {"labels": labels.format(name), "value": value} for name, value in (("fleet", 2), ("fleet-two", 1))
             ],

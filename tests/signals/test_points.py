@@ -6,6 +6,9 @@ import math
 from itertools import pairwise
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from prometheus_client import Metric
 
 from service.metrics.bulk import BulkMetrics
 from service.metrics.engine import EngineMetrics, GpuMetrics
@@ -16,7 +19,8 @@ from service.signals.points import Point, Series, Snapshot, measure
 from tests.support.metric_values import collected
 
 IDLE = Snapshot(0.0, 1000.0, {})
-FIVE_SECONDS = {"route": "/extract", "le": "5.0"}
+MOST_VALUES = 150
+"""Values of one metric that CloudWatch takes at a time."""
 
 
 def snapshot(at: float, *series: tuple[str, float, dict[str, str]]) -> Snapshot:
@@ -151,9 +155,24 @@ def buckets(*reached: float) -> list[tuple[str, float, dict[str, str]]]:
     return [*work, *((name, 1000.0, {"route": "/livez", "le": le}) for le in bounds)]
 
 
-def test_requests_are_counted_by_their_buckets_upper_bounds() -> None:
-    round_ = published(snapshot(0.0, *buckets(1, 1, 1, 1)), snapshot(10.0, *buckets(4, 4, 6, 7)))
-    assert dict(zip(*_shape(round_), strict=True)) == {0.5: 3.0, 10.0: 3.0}
+def test_requests_are_spread_evenly_over_their_buckets() -> None:
+    round_ = published(snapshot(0.0, *buckets(1, 1, 1, 1)), snapshot(10.0, *buckets(9, 9, 17, 24)))
+    halves = {0.5 * part / 8: 1.0 for part in range(1, 9)}
+    assert dict(zip(*_shape(round_), strict=True)) == {**halves, **{5 + 5 * n / 8: 1.0 for n in range(1, 8)}, 10.0: 8.0}
+
+
+def test_a_distribution_has_no_more_values_than_cloudwatch_takes() -> None:
+    bounds = [sample.labels["le"] for sample in _observed().samples if sample.name.endswith("_bucket")]
+    full = [(points.BUCKETS_NAME, float(n), {"route": "/extract", "le": le}) for n, le in enumerate(bounds, start=1)]
+    assert len(_shape(published(IDLE, snapshot(10.0, *full)))[0]) <= MOST_VALUES
+
+
+@given(st.lists(st.floats(0.0, 9.99), min_size=100, max_size=300), st.sampled_from([0.5, 5.0]))
+def test_a_bound_is_passed_by_the_share_of_requests_that_pass_it(seconds: list[float], bound: float) -> None:
+    reached = [float(sum(each <= float(le) for each in seconds)) for le in ("0.5", "5.0", "10.0", "inf")]
+    values, counts = _shape(published(IDLE, snapshot(10.0, *buckets(*reached))))
+    above = sum(count for value, count in zip(values, counts, strict=True) if value > bound)
+    assert above == pytest.approx(sum(each > bound for each in seconds))
 
 
 def test_adapters_requests_are_work_and_a_counter_may_begin_anew() -> None:
@@ -163,7 +182,15 @@ def test_adapters_requests_are_work_and_a_counter_may_begin_anew() -> None:
     round_ = published(
         snapshot(0.0, *buckets(1, 1, 1, 1), fallen[0]), snapshot(10.0, *buckets(2, 2, 2, 2), *adapters, fallen[1])
     )
-    assert dict(zip(*_shape(round_), strict=True)) == {0.5: 1.0, 10.0: 5.0}
+    counts = dict(zip(*_shape(round_), strict=True))
+    assert (sum(counts[value] for value in counts if value <= 0.5), counts[10.0]) == (1.0, 5.0)
+
+
+def _observed() -> Metric:
+    worker = WorkerMetrics()
+    worker.request_seconds.labels("/extract").observe(1.0)
+    (metric,) = worker.request_seconds.collect()
+    return metric
 
 
 def _shape(round_: dict[Signal, Point]) -> tuple[tuple[float, ...], tuple[float, ...]]:
@@ -196,9 +223,7 @@ def test_gauges_of_an_absent_gpu_are_not_published() -> None:
 def test_every_metric_that_is_read_is_exported_by_the_service() -> None:
     exported = {sample.name for metric in collected(EngineMetrics()) for sample in metric.samples}
     exported |= {f"{metric.name}_total" for metric in collected(EngineMetrics()) + collected(WorkerMetrics())}
-    worker = WorkerMetrics()
-    worker.request_seconds.labels("/extract").observe(1.0)
-    exported |= {sample.name for metric in collected(worker) for sample in metric.samples}
+    exported |= {sample.name for metric in (*collected(WorkerMetrics()), _observed()) for sample in metric.samples}
     read = {*points.LEVELS.values(), *points.COUNTS.values()}
     read |= {name for key, name in vars(points).items() if key.endswith("_NAME")}
     assert len(read) > 12

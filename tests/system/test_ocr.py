@@ -76,8 +76,12 @@ def values(document: dict[str, Any]) -> dict[str, str]:
 
 
 def test_a_scanned_invoice_has_the_fields_of_its_pdf(service: Service) -> None:
+    counted, timed = 'gleaner_requests_total{route="/extract"', 'gleaner_request_seconds_count{route="/extract"}'
+    requests, times = service.metric(counted), service.metric(timed)
     original = values(extracted(service, SAMPLE.read_bytes(), fields="true", ocr="off"))
     document = extracted(service, scanned(SAMPLE.read_bytes()), fields="true")
+    wait_until(lambda: service.metric(counted) == requests + 2)
+    assert service.metric(timed) == times + 1, "recognized pages take seconds, however fast the service is"
     found = values(document)
     assert len(original) == 12
     assert sum(found.get(name) == value for name, value in original.items()) >= 11

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import base64
+from types import SimpleNamespace
 from typing import Any
 
-from service.api.adapters.mcp import MOST_BODY_BYTES
+from mcp_types import CallToolRequestParams
+
+from service.api.adapters.mcp import _CONTEXT, MOST_BODY_BYTES, _call_tool
+from service.api.extraction.trace import RequestTrace
 from tests.support.adapter_clients import FREE, POOR, run_client
 from tests.support.document_files import simple_docx, simple_pdf
 from tests.support.extraction import TEXT, random_texts
@@ -114,6 +118,13 @@ def test_a_tool_s_refusal_is_its_result_the_adapter_s_an_error(opened: Service) 
     assert debt["data"]["code"] == "rate_limited"
     assert debt["data"]["retry_after_seconds"] >= 1
     assert "Retry after" in debt["message"]
+
+
+async def test_a_tool_that_fails_is_the_services_failure_though_its_status_is_200() -> None:
+    trace = RequestTrace("r", 0.0, status=200)
+    call = SimpleNamespace(request=SimpleNamespace(scope={"state": {_CONTEXT: SimpleNamespace(trace=trace)}}))
+    assert (await _call_tool(call, CallToolRequestParams(name="extract", arguments={"text": TEXT}))).is_error
+    assert trace.server_error == "internal_error"
 
 
 def test_there_are_no_sessions_and_no_pages_of_other_sites(opened: Service) -> None:
