@@ -16,7 +16,7 @@ from aws_cdk import aws_sns_subscriptions as subscriptions
 from constructs import Construct
 
 from infra.bulk_jobs import BulkJobs
-from infra.environments import LOG_DAYS, Environment
+from infra.environments import LOG_DAYS, Environment, Variant
 from infra.stacks.acknowledged import BASE_REASONS, acknowledge
 from infra.stacks.bulk import BulkQueue
 from infra.stacks.roles import RESULT_ACTIONS, bucket_arn
@@ -114,9 +114,6 @@ class BaseStack(Stack):
 ENDPOINTS = {
     "EcrApi": ec2.InterfaceVpcEndpointAwsService.ECR,
     "EcrDocker": ec2.InterfaceVpcEndpointAwsService.ECR_DOCKER,
-    "Ecs": ec2.InterfaceVpcEndpointAwsService.ECS,
-    "EcsAgent": ec2.InterfaceVpcEndpointAwsService.ECS_AGENT,
-    "EcsTelemetry": ec2.InterfaceVpcEndpointAwsService.ECS_TELEMETRY,
     "Logs": ec2.InterfaceVpcEndpointAwsService.CLOUDWATCH_LOGS,
     "Monitoring": ec2.InterfaceVpcEndpointAwsService.CLOUDWATCH_MONITORING,
     "Secrets": ec2.InterfaceVpcEndpointAwsService.SECRETS_MANAGER,
@@ -124,7 +121,13 @@ ENDPOINTS = {
     "SsmMessages": ec2.InterfaceVpcEndpointAwsService.SSM_MESSAGES,
     "AutoScaling": ec2.InterfaceVpcEndpointAwsService.AUTOSCALING,
 }
-"""AWS services that instances, agent and tasks call. S3 has a gateway, which costs nothing."""
+"""AWS services that instances and tasks call. S3 has a gateway, which costs nothing."""
+ECS_ENDPOINTS = {
+    "Ecs": ec2.InterfaceVpcEndpointAwsService.ECS,
+    "EcsAgent": ec2.InterfaceVpcEndpointAwsService.ECS_AGENT,
+    "EcsTelemetry": ec2.InterfaceVpcEndpointAwsService.ECS_TELEMETRY,
+}
+"""AWS services that ECS's agent calls."""
 BULK_ENDPOINTS = {"Queues": ec2.InterfaceVpcEndpointAwsService.SQS, "Topics": ec2.InterfaceVpcEndpointAwsService.SNS}
 """AWS services that tasks call for bulk jobs."""
 WITHOUT_POLICY = ("EcsAgent", "EcsTelemetry")
@@ -174,7 +177,8 @@ class Network(Construct):
         self.endpoint_group.add_ingress_rule(
             ec2.Peer.ipv4(environment.network), ec2.Port.tcp(443), "HTTPS from the network"
         )
-        for name, service in (ENDPOINTS | (BULK_ENDPOINTS if environment.bulk else {})).items():
+        ecs = ECS_ENDPOINTS if environment.variant is Variant.ECS else {}
+        for name, service in (ENDPOINTS | ecs | (BULK_ENDPOINTS if environment.bulk else {})).items():
             endpoint = self.vpc.add_interface_endpoint(
                 name,
                 service=service,

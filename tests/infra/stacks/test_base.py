@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from infra.environments import Environment
+from infra.environments import Environment, Variant
 from tests.support.fleets import EACH, OPTIONS, Read
 from tests.support.templates import Template, listed, only, resources, text
 
@@ -25,7 +25,8 @@ def test_the_network_has_no_way_out_but_endpoints(template: Read, environment: E
     assert not resources(base, "AWS::EC2::NatGateway")
     assert not resources(base, "AWS::EC2::InternetGateway") or environment.public
     assert len(endpoints(base, "Gateway")) == 1
-    assert len(endpoints(base, "Interface")) == (13 if environment.bulk else 11)
+    expected = 8 + 3 * (environment.variant is Variant.ECS) + 2 * bool(environment.bulk)
+    assert len(endpoints(base, "Interface")) == expected
 
 
 @EACH
@@ -98,7 +99,8 @@ def test_every_other_endpoint_is_for_this_account_alone(template: Read, environm
             assert endpoint["PolicyDocument"]["Statement"] == [statement]
         else:
             open_ones.append(text(endpoint["ServiceName"]).rpartition(".")[2])
-    assert sorted(open_ones) == ["ecs-agent", "ecs-telemetry"]
+    agents = ["ecs-agent", "ecs-telemetry"] if environment.variant is Variant.ECS else []
+    assert sorted(open_ones) == agents
 
 
 @EACH
