@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Publishes the image of this commit: builds, lists and scans it, pushes it, and signs it and its list as whoever runs this.
-# One with a known hole that has a cure is not pushed; one that is there, signed by this workflow, is not built again.
+# One with a known hole that has a cure is not pushed; one that this workflow has signed at this commit is not built again.
 # RELEASE=v1.2.3, which must be the version of pyproject.toml, publishes image and chart under this version too, and leaves
 # in build/release what a release has. Usage: infra/publish.sh REGISTRY    DRY_RUN=1 prints the commands.
 set -euo pipefail
@@ -32,7 +32,7 @@ image=
 if [ -n "${GITHUB_WORKFLOW_REF:-}" ] && there=$(digest "$repository:$tag" 2>/dev/null) && probe "$cosign" verify \
   --certificate-oidc-issuer https://token.actions.githubusercontent.com \
   --certificate-identity-regexp "^$GITHUB_SERVER_URL/${GITHUB_WORKFLOW_REF%@*}@refs/(heads/main|tags/v[^/]+)\$" \
-  "$repository@$there"; then
+  --certificate-github-workflow-sha "$(git rev-parse HEAD)" "$repository@$there"; then
   say "It is there, and signed."
   image=$repository@$there
 else

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -35,9 +34,10 @@ class Checkout(StubPrograms):
     def output(self) -> Path:
         return self.folder / "output"
 
-    def git(self, *words: str) -> None:
-        identity: Sequence[str] = ("-c", "user.name=test", "-c", "user.email=test@example.com")
-        subprocess.run(["git", "-C", self.source, *identity, *words], check=True, capture_output=True)
+    def git(self, *words: str) -> str:
+        identity = ("-c", "user.name=test", "-c", "user.email=test@example.com")
+        command = ["git", "-C", str(self.source), *identity, *words]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
 
     def publish(self, registry: str = "ghcr.io/acme", **variables: str) -> subprocess.CompletedProcess[str]:
         python, output = str(self.folder / "python"), str(self.output)
@@ -149,12 +149,13 @@ def test_a_release_of_it_is_listed_and_scanned_anew(checkout: Checkout, tmp_path
 
 
 def test_an_image_that_others_pushed_is_built_again(checkout: Checkout, tmp_path: Path) -> None:
-    """As is one whose signing failed."""
+    """As is one whose signing failed, and one of another commit that was given this one's tag."""
     (tmp_path / "pushed").touch()
     assert checkout.publish(**WORKFLOW).returncode == 0
     assert checkout.calls("-m infra.image.build")
     assert checkout.calls("docker push")
     (verified,) = checkout.calls("cosign verify")
+    assert f"--certificate-github-workflow-sha {checkout.git('rev-parse', 'HEAD')} {PUSHED}" in verified
     (signer,) = re.findall(r"--certificate-identity-regexp (\S+)", verified)
     ours, branch = WORKFLOW["GITHUB_WORKFLOW_REF"].split("@")
     for ref, is_trusted in ((branch, True), ("refs/tags/v0.1.0", True), ("refs/heads/mine", False)):
