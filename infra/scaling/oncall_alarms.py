@@ -141,7 +141,7 @@ def _alarms(policy: Policy) -> tuple[Alarm, ...]:
 
 
 def _latency(slo_seconds: float | None) -> tuple[Alarm, ...]:
-    """The alarm on slow requests; none without a limit that was measured, which no documents need keep."""
+    """The alarm on slow requests; none where no limit was measured, as a scan may well take half a minute."""
     if slo_seconds is None:
         return ()
     alarm = Alarm(
