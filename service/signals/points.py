@@ -69,7 +69,7 @@ MEMORY_USED_NAME = "gleaner_gpu_memory_used_bytes"
 MEMORY_TOTAL_NAME = "gleaner_gpu_memory_total_bytes"
 BUCKETS_NAME = "gleaner_request_seconds_bucket"
 BUCKET_PARTS = 8
-"""Values that stand for a bucket; CloudWatch takes 150 of all buckets together."""
+"""Most values that stand for a bucket; CloudWatch takes 150 of all buckets together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,8 +174,11 @@ def _request_seconds(before: Snapshot, after: Snapshot) -> dict[float, float]:
     counts: defaultdict[float, float] = defaultdict(float)
     for (lower, upper), (below, upto) in zip(edges, pairwise([0.0, *cumulative]), strict=True):
         if upto > below:
-            for part in range(1, BUCKET_PARTS + 1):
-                counts[lower + (upper - lower) * part / BUCKET_PARTS] += (upto - below) / BUCKET_PARTS
+            count = int(upto - below)
+            parts = min(count, BUCKET_PARTS)
+            for part in range(parts):
+                middle = lower + (upper - lower) * (part + 0.5) / parts
+                counts[middle] += count * (part + 1) // parts - count * part // parts
     return counts
 
 

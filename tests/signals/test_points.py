@@ -156,14 +156,14 @@ def buckets(*reached: float) -> list[tuple[str, float, dict[str, str]]]:
 
 
 def test_requests_are_spread_evenly_over_their_buckets() -> None:
-    round_ = published(snapshot(0.0, *buckets(1, 1, 1, 1)), snapshot(10.0, *buckets(9, 9, 17, 24)))
-    halves = {0.5 * part / 8: 1.0 for part in range(1, 9)}
-    assert dict(zip(*_shape(round_), strict=True)) == {**halves, **{5 + 5 * n / 8: 1.0 for n in range(1, 8)}, 10.0: 8.0}
+    round_ = published(snapshot(0.0, *buckets(1, 1, 1, 1)), snapshot(10.0, *buckets(2, 4, 20, 27)))
+    many = {5 + 5 * (part + 0.5) / 8: 2.0 for part in range(8)}
+    assert dict(zip(*_shape(round_), strict=True)) == {0.25: 1.0, 1.625: 1.0, 3.875: 1.0, **many, 10.0: 7.0}
 
 
 def test_a_distribution_has_no_more_values_than_cloudwatch_takes() -> None:
     bounds = [sample.labels["le"] for sample in _observed().samples if sample.name.endswith("_bucket")]
-    full = [(points.BUCKETS_NAME, float(n), {"route": "/extract", "le": le}) for n, le in enumerate(bounds, start=1)]
+    full = [(points.BUCKETS_NAME, 9.0 * n, {"route": "/extract", "le": le}) for n, le in enumerate(bounds, start=1)]
     assert len(_shape(published(IDLE, snapshot(10.0, *full)))[0]) <= MOST_VALUES
 
 
