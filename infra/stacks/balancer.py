@@ -71,8 +71,10 @@ class Balancer(Construct):
             **_protocol(environment),
         )
         self.routes = self._hand_on("Routes", PublicPaths(ALWAYS_PUBLIC, posts_only=False), priority=1)
-        for number, name in enumerate(environment.adapters):
-            self._hand_on(f"Adapter{name.capitalize()}", PUBLIC_ADAPTERS[name], priority=2 + number)
+        # Fixed, since a rule is refused the priority of another that is still to be changed.
+        for priority, (name, public) in enumerate(PUBLIC_ADAPTERS.items(), start=2):
+            if name in environment.adapters:
+                self._hand_on(f"Adapter{name.capitalize()}", public, priority=priority)
 
     def admit_to(self, targets: ec2.SecurityGroup, scrapers: Iterable[str]) -> None:
         """Allow traffic from the balancer to its targets, and to nothing else; scrapers come to the internal port."""
