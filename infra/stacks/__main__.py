@@ -16,6 +16,8 @@ from infra.stacks.app import build
 
 ZONES_BY_NAME = "W3010"
 """cfn-lint's warning of zones by name, which an environment may have."""
+MOST_BYTES = 51_200
+"""Bytes of a template that CloudFormation takes without a bucket: the base is sent so, which makes the bucket."""
 
 
 def main() -> int:
@@ -45,12 +47,14 @@ def main() -> int:
 
 
 def check(template: Path, regions: list[str]) -> list[str]:
-    """Findings of cfn-lint."""
+    """Findings of cfn-lint, and a base that is too large to be sent."""
     text = template.read_text()
     found = [
         f"{template.name}: {each.rule.id} {each.message} ({each.path})"
         for each in lint(text, config=ManualArgs(regions=regions, ignore_checks=[ZONES_BY_NAME]))
     ]
+    if template.name.endswith("-base.template.json") and (size := template.stat().st_size) > MOST_BYTES:
+        found.append(f"{template.name}: {size} bytes, of {MOST_BYTES} without a bucket: name fewer zones or options")
     print(f"{template.name:<40} {len(text) / 1000:5.1f} kB  {len(found)} findings")
     return found
 

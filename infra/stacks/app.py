@@ -14,6 +14,7 @@ from infra.stacks.base import ENVIRONMENT_TAG, BaseStack
 from infra.stacks.ecs_fleet import EcsFleet
 
 CONTEXT = {
+    "@aws-cdk/core:suppressTemplateIndentation": True,
     "@aws-cdk/core:validateAgainstDefaultRules": True,
     "aws:cdk:disable-asset-staging": True,
     "@aws-cdk/aws-iam:minimizePolicies": True,
