@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from aws_cdk import Acknowledgment, Stack, Validations
 
-from infra.environments import Environment, Purchase
+from infra.environments import Environment, Variant
 
 Reasons = dict[str, str]
 
@@ -41,7 +41,7 @@ def asg_reasons(environment: Environment) -> Reasons:
 
 def _wildcards(environment: Environment) -> Reasons:
     fleet = environment.fleet
-    groups = [fleet, *([f"{fleet}-spot"] if environment.above_base is Purchase.SPOT else [])]
+    groups = [fleet, *([f"{fleet}-spot"] if environment.variant is Variant.ECS else [])]
     group = "arn:<AWS::Partition>:autoscaling:<AWS::Region>:<AWS::AccountId>:autoScalingGroup:*:autoScalingGroupName"
     return {
         "IAM5[Resource::*]": _ANYTHING,

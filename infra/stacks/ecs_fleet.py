@@ -2,7 +2,8 @@
 
 An instance has one GPU and a task needs one, so a task has an instance of its own; a deployment therefore needs a spare
 instance, hence 100 to 150 %. The fleet's minimum is on-demand in any case; Spot, if at all, comes above it, in a group
-of its own.
+of its own. That group and its provider are there without Spot too, empty: a provider that a service has used cannot be
+taken away from the cluster by the deployment that ends this.
 """
 
 from __future__ import annotations
@@ -87,7 +88,7 @@ class EcsFleet(Fleet):
 
     def _providers(self) -> ecs.CfnClusterCapacityProviderAssociations:
         environment = self.environment_values
-        names = [self._fleet, *([f"{self._fleet}-{SPOT_GROUP}"] if self._has_spot else [])]
+        names = [self._fleet, f"{self._fleet}-{SPOT_GROUP}"]
         instances = role(
             self,
             "InstanceRole",
@@ -102,24 +103,24 @@ class EcsFleet(Fleet):
             ],
         )
         on_demand = self._provider("OnDemand", names[0], instances, Purchase.ON_DEMAND)
-        made = [on_demand]
-        fewest = environment.limits.minimum_tasks
-        self._strategy = [self._share(on_demand, base=fewest, weight=on_demand_weight(environment))]
-        if self._has_spot:
-            spot = self._provider("Spot", names[1], instances, Purchase.SPOT)
-            made.append(spot)
-            self._strategy.append(self._share(spot, base=0, weight=SPOT_WEIGHT))
+        spot = self._provider("Spot", names[1], instances, Purchase.SPOT)
+        fewest, share = environment.limits.minimum_tasks, SPOT_WEIGHT if environment.above_base is Purchase.SPOT else 0
+        self._strategy = [
+            self._share(on_demand, base=fewest, weight=on_demand_weight(environment)),
+            self._share(spot, base=0, weight=share),
+        ]
         return ecs.CfnClusterCapacityProviderAssociations(
             self,
             "Providers",
             cluster=self.cluster.ref,
-            capacity_providers=[each.ref for each in made],
+            capacity_providers=[on_demand.ref, spot.ref],
             default_capacity_provider_strategy=[],
         )
 
     def _provider(self, name: str, group_name: str, instances: iam.Role, purchase: Purchase) -> ecs.CfnCapacityProvider:
         environment, limits = self.environment_values, self.environment_values.limits
         spot = purchase is Purchase.SPOT
+        unused = spot and environment.above_base is not Purchase.SPOT
         machines = Machines(
             self,
             f"{name}Machines",
@@ -157,7 +158,8 @@ class EcsFleet(Fleet):
                 managed_draining="ENABLED",
                 managed_scaling=ecs.CfnCapacityProvider.ManagedScalingProperty(
                     status="ENABLED",
-                    target_capacity=100 - environment.spare_percent,
+                    # Below 100 an instance runs even where no task asks for one.
+                    target_capacity=100 if unused else 100 - environment.spare_percent,
                     minimum_scaling_step_size=1,
                     maximum_scaling_step_size=limits.maximum_tasks,
                     instance_warmup_period=INSTANCE_WARMUP_SECONDS,
@@ -307,7 +309,3 @@ class EcsFleet(Fleet):
         for each in (providers, *guards, self.balancer.routes):
             service.node.add_dependency(each)
         return service
-
-    @property
-    def _has_spot(self) -> bool:
-        return self.environment_values.above_base is Purchase.SPOT

@@ -27,8 +27,8 @@ def test_what_is_simulated_is_deployed(template: Read, environment: Environment)
     assert service["DeploymentConfiguration"]["MaximumPercent"] == scaling.maximum_percent
     pools = resources(made, "AWS::AutoScaling::WarmPool").values()
     assert sum(int(each["MinSize"]) for each in pools) == scaling.warm_pool
-    for each in resources(made, "AWS::ECS::CapacityProvider").values():
-        assert each["AutoScalingGroupProvider"]["ManagedScaling"]["TargetCapacity"] == scaling.target_percent
+    managed = [each["AutoScalingGroupProvider"] for each in resources(made, "AWS::ECS::CapacityProvider").values()]
+    assert min(each["ManagedScaling"]["TargetCapacity"] for each in managed) == scaling.target_percent
     for each in resources(made, "AWS::AutoScaling::AutoScalingGroup").values():
         assert len(each["VPCZoneIdentifier"]) == scaling.zones
     delay = attributes(only(made, "AWS::ElasticLoadBalancingV2::TargetGroup"), "TargetGroupAttributes")

@@ -91,17 +91,33 @@ def test_more_instances_are_asked_for_once_the_last_have_an_agent(template: Read
 @ON_ECS
 def test_spot_comes_above_an_on_demand_base(template: Read, environment: Environment) -> None:
     made = fleet(template, environment)
-    strategy = only(made, "AWS::ECS::Service")["CapacityProviderStrategy"]
+    on_demand, spot = only(made, "AWS::ECS::Service")["CapacityProviderStrategy"]
     assert only(made, "AWS::ECS::ClusterCapacityProviderAssociations")["DefaultCapacityProviderStrategy"] == []
-    assert strategy[0]["Base"] == environment.limits.minimum_tasks
-    groups = list(resources(made, "AWS::AutoScaling::AutoScalingGroup").values())
-    spot = environment.above_base is Purchase.SPOT
-    assert len(strategy) == len(groups) == (2 if spot else 1)
+    assert (on_demand["Base"], spot["Base"]) == (environment.limits.minimum_tasks, 0)
+    assert (spot["Weight"] > 0) is (environment.above_base is Purchase.SPOT)
+    groups = resources(made, "AWS::AutoScaling::AutoScalingGroup").values()
     shares = [
         group["MixedInstancesPolicy"]["InstancesDistribution"]["OnDemandPercentageAboveBaseCapacity"]
         for group in groups
     ]
-    assert sorted(shares) == ([0, 100] if spot else [100])
+    assert sorted(shares) == [0, 100]
+
+
+@ON_ECS
+def test_without_spot_its_group_stays_empty(template: Read, environment: Environment) -> None:
+    """A provider with a target below 100 keeps an instance although no task asks for one."""
+    made = fleet(template, environment)
+    if environment.above_base is not Purchase.SPOT:
+        for name, group in resources(made, "AWS::AutoScaling::AutoScalingGroup").items():
+            (provider,) = [
+                each["AutoScalingGroupProvider"]
+                for each in resources(made, "AWS::ECS::CapacityProvider").values()
+                if each["AutoScalingGroupProvider"]["AutoScalingGroupArn"] == {"Ref": name}
+            ]
+            target = provider["ManagedScaling"]["TargetCapacity"]
+            spot = group["AutoScalingGroupName"].endswith("-spot")
+            assert target == 100 - environment.spare_percent * (not spot)
+            assert group["MinSize"] == ("0" if spot else str(environment.limits.minimum_tasks))
 
 
 @ON_ECS
