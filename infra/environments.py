@@ -1,6 +1,8 @@
 """Environments that can be deployed, as typed values: sizes, zones of trust, options. The one file to edit.
 
-A value that cannot work is refused here, before anything is synthesized; each refusal says what to change.
+A value that cannot work is refused here, before anything is synthesized; each refusal says what to change. Of an
+environment that is deployed all may be edited but `variant`, `network` and `public`, which the deployment refuses to
+change, and name and region: another name, or region, is another environment beside it.
 """
 
 from __future__ import annotations
@@ -70,14 +72,15 @@ class Environment:
         certificate: ARN in AWS Certificate Manager, of the fleet's region. None, to try it out: HTTP inside the network
             alone.
         home: the region, where there is no certificate.
+        network: addresses of the VPC, with a mask of 16 to 20 bits.
         allowed_networks: networks that may reach the balancer.
         public: whether the balancer has public addresses; otherwise it is for the network and its peers only.
         models: what the tasks serve, as GLEANER_MODELS takes it.
         adapters: other people's protocols that callers may use, as GLEANER_ADAPTERS has them; these alone are open.
         canary_percent: share of the requests without a tag that `NAME@candidate`, one of the models, answers.
         scrape_networks: networks other than the VPC's own that may read /metrics from the tasks.
-        zones: two or three zones by name, which the deployment checks for the instance types; none: the first ones.
-        zone_count: how many of the first ones.
+        zones: two or three zones by name; none: those that it is in already, or the first ones with the instance types.
+        zone_count: how many of these.
         spare_percent: instances kept running and empty, so that a task starts without waiting for one; costs that much.
         alarm_email: address that is notified; none: subscribe to the topic by hand.
         bulk: the places and limits of bulk jobs, whose queue the base stack then has; none: no bulk jobs.
@@ -152,7 +155,11 @@ class Environment:
                 f"the warm pool has {self.warm_pool} of the {self.step_tasks} instances of a usual step; the rest "
                 "would start cold: raise warm_pool, or lower step_tasks",
             ),
-            (len(self.zones or range(self.zone_count)) in (2, 3), "a fleet is in two zones or three"),
+            (self.number_of_zones in (2, 3), "a fleet is in two zones or three"),
+            (
+                re.fullmatch(r"[\d.]+/(1[6-9]|20)", self.network) is not None,
+                f"network is {self.network}: its mask has 16 to 20 bits, of which subnets take 4 and 8 more",
+            ),
             (
                 delays.stop_seconds > delays.longest_request_seconds,
                 f"a task is killed {delays.stop_seconds} s after SIGTERM, a request may take "
@@ -199,6 +206,16 @@ class Environment:
     def region(self) -> str:
         """The region of the deployment: a balancer takes certificates of its own region only."""
         return self.certificate.split(":")[3] if self.certificate else self.home
+
+    @property
+    def number_of_zones(self) -> int:
+        """Zones that the fleet is in."""
+        return len(self.zones) or self.zone_count
+
+    @property
+    def made_once(self) -> dict[str, str | bool]:
+        """Values that no deployment can change, by the options' names: CloudFormation would refuse it halfway."""
+        return {"variant": self.variant.value, "network": self.network, "public": self.public}
 
     @property
     def timed_delays(self) -> Delays:

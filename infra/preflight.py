@@ -1,7 +1,8 @@
-"""`python -m infra.preflight NAME`: what an account lacks for an environment, asked before anything is made in it.
+"""`python -m infra.preflight NAME DEPLOYED`: what an account lacks for an environment, asked before anything is made.
 
 A first creation that fails takes hours and leaves a stack behind: without quota, tasks wait for instances that never
-come; a zone without the instance types is found out by the first launch in it.
+come; a zone without the instance types is found out by the first launch in it. It prints the zones of the network, the
+fleet's first, and writes the base that is deployed already, as a template, into the file DEPLOYED.
 """
 
 from __future__ import annotations
@@ -12,9 +13,12 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
+from infra.edits import Template, in_force, refusals
 from infra.environments import ON_DEMAND_QUOTA, SPOT_QUOTA, BadEnvironment, Environment, find_environment
+from infra.instances import INSTANCE_SIZES
 
 ISSUED = "ISSUED"
 COUNTED = "g3*,g4*,g5*,g6*,gr6*,vt1*"
@@ -23,36 +27,48 @@ COUNTED = "g3*,g4*,g5*,g6*,gr6*,vt1*"
 
 @dataclass(frozen=True, slots=True)
 class AccountFacts:
-    """Quotas, instance types and certificate of an AWS account.
+    """Quotas, instance types and certificate of an AWS account, and what is deployed there.
 
     Attributes:
         quotas: vCPUs by the quota's code.
         used: of these, what runs and is not of this fleet.
-        offered: instance types by zone.
+        offered: types that a task can run on, by zone.
         certificate: the state of the environment's certificate.
+        buckets: region of each bucket of bulk jobs.
+        base: the deployed base as a template, empty if there is none.
     """
 
     quotas: Mapping[str, float]
     offered: Mapping[str, frozenset[str]]
     certificate: str | None = ISSUED
     used: Mapping[str, int] = field(default_factory=dict)
+    buckets: Mapping[str, str] = field(default_factory=dict)
+    base: Template = field(default_factory=dict)
 
 
 def problems(environment: Environment, facts: AccountFacts) -> list[str]:
     """List the obstacles to the environment, one sentence each, with the remedy."""
     found = [_quota(environment, code, needed, facts) for code, needed in environment.vcpus.items()]
-    found += [_zone(environment, zone, facts) for zone in zones_of(environment, facts)]
-    wanted = len(environment.zones) or environment.zone_count
-    if len(zones_of(environment, facts)) < wanted:
-        found.append(f"{environment.region} shows fewer than {('two', 'three')[wanted - 2]} zones to this account")
+    found.append(_zones(environment, facts))
     if facts.certificate != ISSUED:
         found.append(f"the certificate is {facts.certificate}, not {ISSUED}: put its DNS record in place and wait")
-    return [each for each in found if each]
+    found += [
+        f"bulk's bucket {name} is in {region}, and the network reaches only those in {environment.region}: copy it"
+        for name, region in facts.buckets.items()
+        if region != environment.region
+    ]
+    return [*filter(None, found), *refusals(environment, facts.base)]
 
 
-def zones_of(environment: Environment, facts: AccountFacts) -> tuple[str, ...]:
-    """The zones that the network will be in."""
-    return environment.zones or tuple(sorted(facts.offered))[: environment.zone_count]
+def zones_of(environment: Environment, facts: AccountFacts) -> list[str]:
+    """All zones with GPUs, the fleet's own first: those named, those with its types, those that it is in already."""
+    was: list[str] = in_force(facts.base).get("zones", [])
+
+    def rank(zone: str) -> tuple[bool, bool, int, str]:
+        offers = not facts.offered.get(zone, frozenset()).isdisjoint(environment.instance_types)
+        return zone not in environment.zones, not offers, was.index(zone) if zone in was else len(was), zone
+
+    return sorted({*(zone for zone, types in facts.offered.items() if types), *was}, key=rank)
 
 
 def ask(environment: Environment, aws: Callable[[Sequence[str]], str]) -> AccountFacts:
@@ -69,13 +85,15 @@ def ask(environment: Environment, aws: Callable[[Sequence[str]], str]) -> Accoun
     zones = json.loads(aws(zoned))["AvailabilityZones"]
     running = ["Name=instance-state-name,Values=pending,running", f"Name=instance-type,Values={COUNTED}"]
     instances = json.loads(aws(["ec2", "describe-instances", *region, "--filters", *running]))["Reservations"]
-    types = f"Name=instance-type,Values={','.join(environment.instance_types)}"
+    types = f"Name=instance-type,Values={','.join(INSTANCE_SIZES)}"
     offerings = ["ec2", "describe-instance-type-offerings", *region, "--location-type", "availability-zone"]
     found = json.loads(aws([*offerings, "--filters", types]))["InstanceTypeOfferings"]
     status = ISSUED
     if environment.certificate:
         certificate = ["acm", "describe-certificate", *region, "--certificate-arn", environment.certificate]
         status = json.loads(aws(certificate))["Certificate"]["Status"]
+    bulk = environment.bulk
+    buckets = {bulk.source.bucket, bulk.target.bucket} if bulk else set()
     return AccountFacts(
         quotas=quotas,
         offered={
@@ -84,7 +102,23 @@ def ask(environment: Environment, aws: Callable[[Sequence[str]], str]) -> Accoun
         },
         certificate=status,
         used=_used(environment, [each for group in instances for each in group["Instances"]]),
+        buckets={
+            name: json.loads(aws(["s3api", "head-bucket", *region, "--bucket", name]))["BucketRegion"]
+            for name in sorted(buckets)
+        },
+        base=_base(environment, aws, region),
     )
+
+
+def _base(environment: Environment, aws: Callable[[Sequence[str]], str], region: Sequence[str]) -> Template:
+    try:
+        text = aws(["cloudformation", "get-template", *region, "--stack-name", f"{environment.fleet}-base"])
+    except subprocess.CalledProcessError as error:
+        if "does not exist" in error.stderr:
+            return {}
+        raise
+    found: Template = json.loads(text)["TemplateBody"]
+    return found
 
 
 def _used(environment: Environment, instances: Iterable[Mapping[str, Any]]) -> dict[str, int]:
@@ -112,36 +146,43 @@ def _quota(environment: Environment, code: str, needed: int, facts: AccountFacts
     )
 
 
-def _zone(environment: Environment, zone: str, facts: AccountFacts) -> str | None:
-    if facts.offered.get(zone, frozenset()) & set(environment.instance_types):
+def _zones(environment: Environment, facts: AccountFacts) -> str | None:
+    good = {zone for zone, types in facts.offered.items() if not types.isdisjoint(environment.instance_types)}
+    wanted = environment.number_of_zones
+    if good.issuperset(environment.zones) and len(good) >= wanted:
         return None
-    good = [each for each in sorted(facts.offered) if facts.offered[each]]
-    return f"{zone} offers none of {', '.join(environment.instance_types)}: set zones to two or three of {good}"
+    named = f" and names {', '.join(environment.zones)}" if environment.zones else ""
+    return (
+        f"any of {', '.join(environment.instance_types)} is to be had in {', '.join(sorted(good)) or 'no zone'} of "
+        f"{environment.region}; the fleet needs {wanted} zones{named}: change instance_types, zones or region"
+    )
 
 
 def run_aws(arguments: Sequence[str]) -> str:
     """The output of the AWS CLI.
 
     Raises:
-        subprocess.CalledProcessError: it failed; it has said why.
+        subprocess.CalledProcessError: it failed; its `stderr` says why.
     """
-    return subprocess.run(["aws", *arguments], check=True, stdout=subprocess.PIPE, text=True).stdout
+    return subprocess.run(["aws", *arguments], check=True, capture_output=True, text=True).stdout
 
 
 def main() -> int:
-    """Print what is missing; 1 if anything is."""
+    """Print what is missing, and return 1, or the zones."""
     try:
         environment = find_environment(sys.argv[1])
+        facts = ask(environment, run_aws)
     except BadEnvironment as error:
         print(f"infra: {error}", file=sys.stderr)
         return 2
-    try:
-        found = problems(environment, ask(environment, run_aws))
     except subprocess.CalledProcessError as error:
-        print(f"infra: {' '.join(error.cmd[:3])} failed; the account cannot be judged", file=sys.stderr)
+        print(f"infra: {' '.join(error.cmd)} failed, and the account cannot be judged: {error.stderr}", file=sys.stderr)
         return 1
+    found = problems(environment, facts)
     for problem in found:
         print(f"infra: {problem}", file=sys.stderr)
+    Path(sys.argv[2]).write_text(json.dumps(facts.base))
+    print(*zones_of(environment, facts))
     return 1 if found else 0
 
 

@@ -220,7 +220,8 @@ def tasks_missing(cluster: str, service: str, minimum_tasks: int = 2) -> Shortfa
         missing=Missing.BREACHING if minimum_tasks else Missing.NOT_BREACHING,
         meaning="For ten minutes fewer tasks run than are wanted: longer than a cold start takes.",
         remedy="No instance? The group's activity history says why: no capacity of the types in these zones (name more "
-        "types or zones), or the quota. Instances but no tasks? The service's events, then the logs under `boot/`.",
+        "types, or set zone_count=3), or the quota. Instances but no tasks? The service's events, then the logs under "
+        "`boot/`.",
     )
 
 
@@ -233,6 +234,6 @@ def instances_missing(group: str, minimum_tasks: int = 2) -> Shortfall:
         present=PlatformMetric("AWS/AutoScaling", "GroupInServiceInstances", of),
         missing=Missing.BREACHING if minimum_tasks else Missing.NOT_BREACHING,
         meaning="For ten minutes fewer instances are in service than are wanted: longer than a cold start takes.",
-        remedy="The group's activity history says why: no capacity of the types in these zones (name more types or "
-        "zones), or the quota. Launched and given up? The logs under `boot/`.",
+        remedy="The group's activity history says why: no capacity of the types in these zones (name more types, "
+        "or set zone_count=3), or the quota. Launched and given up? The logs under `boot/`.",
     )

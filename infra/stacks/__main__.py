@@ -11,7 +11,7 @@ from pathlib import Path
 
 from cfnlint import ManualArgs, lint
 
-from infra.environments import ENVIRONMENTS, BadEnvironment, Environment, find_environment
+from infra.environments import ENVIRONMENTS, BadEnvironment, find_environment
 from infra.stacks.app import build
 
 ZONES_BY_NAME = "W3010"
@@ -24,12 +24,12 @@ def main() -> int:
     """Synthesize and check; returns the exit code."""
     parser = argparse.ArgumentParser(prog="python -m infra.stacks", description=__doc__)
     parser.add_argument("--out", type=Path, required=True, help="where the templates go")
-    parser.add_argument("--environment", help="only this one; an example's certificate or bucket is refused")
-    parser.add_argument("--dry-run", action="store_true", help="name it, and go on")
+    parser.add_argument("--environment", help="only this one")
+    parser.add_argument("--zones", nargs="*", default=(), help="those of its account, as infra.preflight prints them")
     chosen = parser.parse_args()
     try:
-        environments = _chosen(chosen.environment, chosen.dry_run)
-        stacks = build(chosen.out, environments).synth().stacks
+        environments = (find_environment(chosen.environment),) if chosen.environment else ENVIRONMENTS
+        stacks = build(chosen.out, environments, zones=chosen.zones).synth().stacks
     except BadEnvironment as error:
         print(f"infra: {error}", file=sys.stderr)
         return 2
@@ -57,18 +57,6 @@ def check(template: Path, regions: list[str]) -> list[str]:
         found.append(f"{template.name}: {size} bytes, of {MOST_BYTES} without a bucket: name fewer zones or options")
     print(f"{template.name:<40} {len(text) / 1000:5.1f} kB  {len(found)} findings")
     return found
-
-
-def _chosen(name: str | None, dry_run: bool) -> tuple[Environment, ...]:
-    if name is None:
-        return ENVIRONMENTS
-    environment = find_environment(name)
-    if environment.is_placeholder:
-        problem = f"{name}: put your certificate's ARN, or your buckets, into infra/environments.py first"
-        if not dry_run:
-            raise BadEnvironment(problem)
-        print(f"A deployment would end here: {problem}", file=sys.stderr)
-    return (environment,)
 
 
 if __name__ == "__main__":

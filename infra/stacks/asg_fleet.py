@@ -64,7 +64,7 @@ class AsgFleet(Fleet):
                 health_check="ELB",
                 grace_seconds=GRACE_SECONDS,
             ),
-            vpc=base.vpc,
+            subnets=base.network.private,
             image_id=self.machine_image,
             role=role(self, "InstanceRole", "ec2.amazonaws.com", self._permissions()),
             security_group=instances,

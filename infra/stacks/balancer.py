@@ -5,7 +5,7 @@ No slow start: AWS forbids it together with least outstanding requests, and a ta
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from aws_cdk import Duration
@@ -48,6 +48,7 @@ class Balancer(Construct):
         policy: Policy,
         *,
         vpc: ec2.Vpc,
+        subnets: Sequence[ec2.Subnet],
         access_logs: s3.Bucket,
         target_type: elb.TargetType,
     ) -> None:
@@ -58,9 +59,7 @@ class Balancer(Construct):
         self.port = 443 if environment.certificate else 80
         for network in environment.allowed_networks:
             self.security_group.add_ingress_rule(ec2.Peer.ipv4(network), ec2.Port.tcp(self.port), "Callers")
-        kind = ec2.SubnetType.PUBLIC if environment.public else ec2.SubnetType.PRIVATE_ISOLATED
-        subnets = ec2.SubnetSelection(subnet_type=kind)
-        self.proxies = tuple(each.ipv4_cidr_block for each in vpc.select_subnets(subnet_type=kind).subnets)
+        self.proxies = tuple(each.ipv4_cidr_block for each in subnets)
         self.balancer = self._balancer(environment, policy, vpc, subnets, access_logs)
         self.targets = self._targets(policy, vpc, target_type)
         self.listener = self.balancer.add_listener(
@@ -112,14 +111,14 @@ class Balancer(Construct):
         environment: Environment,
         policy: Policy,
         vpc: ec2.Vpc,
-        subnets: ec2.SubnetSelection,
+        subnets: Sequence[ec2.Subnet],
         access_logs: s3.Bucket,
     ) -> elb.ApplicationLoadBalancer:
         made = elb.ApplicationLoadBalancer(
             self,
             "Balancer",
             vpc=vpc,
-            vpc_subnets=subnets,
+            vpc_subnets=ec2.SubnetSelection(subnets=subnets),
             internet_facing=environment.public,
             security_group=self.security_group,
             idle_timeout=Duration.seconds(policy.delays.idle_seconds),

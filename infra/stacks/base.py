@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from ipaddress import ip_network
+from typing import Any
 
-from aws_cdk import Aws, BootstraplessSynthesizer, CfnOutput, Duration, Fn, RemovalPolicy, SecretValue, Stack, aws_logs
+from aws_cdk import Aws, BootstraplessSynthesizer, CfnOutput, Duration, RemovalPolicy, SecretValue, Stack, aws_logs
 from aws_cdk import aws_budgets as budgets
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_ecr as ecr
@@ -16,6 +18,7 @@ from aws_cdk import aws_sns_subscriptions as subscriptions
 from constructs import Construct
 
 from infra.bulk_jobs import BulkJobs
+from infra.edits import DEPLOYED
 from infra.environments import LOG_DAYS, Environment, Variant
 from infra.stacks.acknowledged import BASE_REASONS, acknowledge
 from infra.stacks.bulk import BulkQueue
@@ -33,7 +36,7 @@ def models_export(environment: Environment) -> str:
 class BaseStack(Stack):
     """Network, storage, the keys' secret and the topic of the alarms."""
 
-    def __init__(self, scope: Construct, environment: Environment) -> None:
+    def __init__(self, scope: Construct, environment: Environment, zones: Sequence[str]) -> None:
         super().__init__(
             scope,
             f"{environment.fleet}-base",
@@ -41,8 +44,9 @@ class BaseStack(Stack):
             description="Gleaner: network, image repository, model bucket",
         )
         self.bulk: BulkQueue | None = None
+        self.add_metadata(DEPLOYED, {**environment.made_once, "zones": [*zones]})
         self.storage = Storage(self, "Storage", environment)
-        self.network = Network(self, "Network", environment, self.storage.models.bucket_arn)
+        self.network = Network(self, "Network", environment, zones, self.storage.models.bucket_arn)
         self.vpc = self.network.vpc
         self.topic = self._topic(environment)
         if environment.bulk is not None:
@@ -140,27 +144,61 @@ PACKAGES = [
 
 
 class Network(Construct):
-    """A VPC of its own."""
+    """A VPC of its own, with subnets in each zone that it is given: so the fleet may change its zones, the first ones.
+
+    A subnet's name and addresses follow from its zone's letter, so that no edit moves one: CloudFormation would make
+    the new one first, among the addresses of the old.
+
+    Attributes:
+        private: subnets of the fleet and the endpoints.
+        public: subnets of a public balancer; none without.
+    """
 
     endpoint_group: ec2.SecurityGroup
     """Security group of the endpoints: HTTPS from inside the network."""
 
-    def __init__(self, scope: Construct, name: str, environment: Environment, models_arn: str) -> None:
+    def __init__(
+        self, scope: Construct, name: str, environment: Environment, zones: Sequence[str], models_arn: str
+    ) -> None:
         super().__init__(scope, name)
         self.vpc = ec2.Vpc(
             self,
             "Vpc",
             ip_addresses=ec2.IpAddresses.cidr(environment.network),
-            availability_zones=_zones(environment),
-            nat_gateways=0,
             restrict_default_security_group=False,
-            subnet_configuration=_subnets(environment),
+            subnet_configuration=[],
         )
-        bucket_gateway = self.vpc.add_gateway_endpoint("S3", service=ec2.GatewayVpcEndpointAwsService.S3)
+        used = environment.number_of_zones
+        private = [
+            ec2.PrivateSubnet(self, f"Private{each[-1].upper()}", **self._place(environment, each, 4, 0))
+            for each in zones
+        ]
+        self.private: list[ec2.Subnet] = [*private[:used]]
+        self.public: list[ec2.Subnet] = []
+        if environment.public:
+            gateway = ec2.CfnInternetGateway(self, "Gateway")
+            joined = ec2.CfnVPCGatewayAttachment(
+                self, "Attachment", vpc_id=self.vpc.vpc_id, internet_gateway_id=gateway.ref
+            )
+            for each in zones:
+                subnet = ec2.PublicSubnet(self, f"Public{each[-1].upper()}", **self._place(environment, each, 8, 128))
+                subnet.add_default_internet_route(gateway.ref, joined)
+                self.public.append(subnet)
+            del self.public[used:]
+        bucket_gateway = self.vpc.add_gateway_endpoint(
+            "S3", service=ec2.GatewayVpcEndpointAwsService.S3, subnets=[ec2.SubnetSelection(subnets=private)]
+        )
         for statement in _bucket_statements(models_arn, environment.bulk):
             bucket_gateway.add_to_policy(statement)
         self._endpoints(environment)
         self._flow_log(environment)
+
+    def _place(self, environment: Environment, zone: str, bits: int, first: int) -> dict[str, Any]:
+        """A subnet's zone and addresses: of the blocks whose masks are so much longer, the one of the zone's letter."""
+        blocks = [*ip_network(environment.network).subnets(bits)]
+        block = blocks[first + ord(zone[-1]) - ord("a")]
+        place = {"availability_zone": zone, "cidr_block": str(block), "vpc_id": self.vpc.vpc_id}
+        return {**place, "map_public_ip_on_launch": False}
 
     def _endpoints(self, environment: Environment) -> None:
         """One security group for all: HTTPS from inside the network; and one policy: this account's identities alone.
@@ -184,7 +222,7 @@ class Network(Construct):
                 service=service,
                 security_groups=[self.endpoint_group],
                 open=False,
-                subnets=ec2.SubnetSelection(subnet_type=ec2.SubnetType.PRIVATE_ISOLATED),
+                subnets=ec2.SubnetSelection(subnets=self.private),
             )
             if name not in WITHOUT_POLICY:
                 own = {"StringEquals": {"aws:PrincipalAccount": Aws.ACCOUNT_ID}}
@@ -217,22 +255,6 @@ def _anybody(
     return iam.PolicyStatement(
         principals=[iam.AnyPrincipal()], actions=actions, resources=resources, conditions=conditions
     )
-
-
-def _zones(environment: Environment) -> list[str]:
-    """The zones by name, or the region's first ones, which need not offer the instance types.
-
-    Not by `max_azs`: of a stack that knows no region CDK takes two, however many are asked for.
-    """
-    return [*environment.zones] or [Fn.select(each, Fn.get_azs()) for each in range(environment.zone_count)]
-
-
-def _subnets(environment: Environment) -> list[ec2.SubnetConfiguration]:
-    private = ec2.SubnetConfiguration(name="private", subnet_type=ec2.SubnetType.PRIVATE_ISOLATED, cidr_mask=20)
-    public = ec2.SubnetConfiguration(
-        name="public", subnet_type=ec2.SubnetType.PUBLIC, cidr_mask=24, map_public_ip_on_launch=False
-    )
-    return [private, public] if environment.public else [private]
 
 
 def retention(environment: Environment) -> aws_logs.RetentionDays:

@@ -136,7 +136,7 @@ class EcsFleet(Fleet):
                 scale_in_protection=True,
                 launch_errors_to=self.base.topic.topic_arn,
             ),
-            vpc=self.base.vpc,
+            subnets=self.base.network.private,
             image_id=self.machine_image,
             role=instances,
             security_group=self._instances_group,
@@ -302,7 +302,7 @@ class EcsFleet(Fleet):
                 awsvpc_configuration=Service.AwsVpcConfigurationProperty(
                     assign_public_ip="DISABLED",
                     security_groups=[self._tasks_group.security_group_id],
-                    subnets=[subnet.subnet_id for subnet in self.base.vpc.isolated_subnets],
+                    subnets=[subnet.subnet_id for subnet in self.base.network.private],
                 )
             ),
         )

@@ -50,7 +50,8 @@ class Fleet(Stack):
         self.logs = logs.LogGroup(self, "Logs", retention=retention(environment), removal_policy=RemovalPolicy.DESTROY)
         self.balancer = Balancer(
             self, "Front", environment, policy,
-            vpc=base.vpc, access_logs=base.storage.access_logs, target_type=targets,
+            vpc=base.vpc, subnets=base.network.public or base.network.private,
+            access_logs=base.storage.access_logs, target_type=targets,
         )  # fmt: skip
         self.balancer.alarms(environment, base.topic)
         self.scrapers = (environment.network, *environment.scrape_networks)

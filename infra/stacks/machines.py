@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from aws_cdk import CfnTag, Fn
@@ -45,7 +46,7 @@ class GroupSpec:
 
 
 class Machines(Construct):
-    """One Auto Scaling group over all private subnets."""
+    """One Auto Scaling group over the fleet's subnets."""
 
     def __init__(
         self,
@@ -53,7 +54,7 @@ class Machines(Construct):
         name: str,
         spec: GroupSpec,
         *,
-        vpc: ec2.Vpc,
+        subnets: Sequence[ec2.Subnet],
         image_id: str,
         role: iam.Role,
         security_group: ec2.SecurityGroup,
@@ -74,7 +75,7 @@ class Machines(Construct):
             auto_scaling_group_name=spec.name,
             min_size=str(spec.minimum),
             max_size=str(spec.maximum),
-            vpc_zone_identifier=[subnet.subnet_id for subnet in vpc.isolated_subnets],
+            vpc_zone_identifier=[subnet.subnet_id for subnet in subnets],
             mixed_instances_policy=_mixture(spec, self.template),
             new_instances_protected_from_scale_in=spec.scale_in_protection,
             capacity_rebalance=spec.purchase is Purchase.SPOT,

@@ -44,5 +44,5 @@ def fleet_scaling(environment: Environment) -> FleetScaling:
         spot_weight=SPOT_WEIGHT / (on_demand_weight(environment) + SPOT_WEIGHT) if spot else 0.0,
         max_queue_seconds=max_queue_ms(environment, policy) / 1000 or math.inf,
         queue_limit_tokens=queue_limit_tokens(policy) or math.inf,
-        zones=len(environment.zones) or environment.zone_count,
+        zones=environment.number_of_zones,
     )

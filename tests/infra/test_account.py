@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from infra.edits import DEPLOYED
 from infra.environments import find_environment
 from service.api.http import api_keys
 from tests.support import aws_cli
@@ -26,12 +27,13 @@ ROOT = Path(__file__).parents[2]
 POOL = find_environment("production").warm_pool
 PYTHON = """#!/bin/sh
 case "$*" in
-  "-m infra.stacks "*) exit 0 ;;
+  "-m infra.stacks "*) echo "$*" >> "$STATE.syntheses"; exit 0 ;;
+  "-m infra.environments "*) PYTHON "$@" | sed 's/True$/False/'; exit ;;
   "-m infra.image.build "*) echo "$*" >> "$STATE.builds"; exit 0 ;;
 esac
 exec PYTHON "$@"
 """.replace("PYTHON", sys.executable)
-"""In the place of our Python: an example's certificate would not be deployed, and no image is built."""
+"""In the place of our Python: an example's certificate will do, and neither stacks nor images are made."""
 
 
 @dataclass
@@ -54,6 +56,7 @@ class Account:
             "PATH": f"{self.folder}:{os.environ['PATH']}",
             "STATE": str(self.folder / "state"),
             "DEPLOY_PYTHON": str(self.folder / "python"),
+            "DEPLOY_STACKS": str(self.folder / "stacks"),
             "DEPLOY_PAUSE_SECONDS": "0",
             **variables,
         }
@@ -62,6 +65,15 @@ class Account:
 
     def deploy(self, tag: str = "v1", **variables: str) -> subprocess.CompletedProcess[str]:
         return self.run("deploy.sh", tag, **variables)
+
+    def synthesize(self, exports: Sequence[str] = (), **made_once: object) -> None:
+        """Have the next deployment find these templates: a base that exports so much, and a fleet that imports all."""
+        outputs = {name: {"Export": {"Name": name}} for name in exports}
+        base = {"Metadata": {DEPLOYED: made_once}, "Resources": {}, "Outputs": outputs}
+        for name, template in {"base": base, "fleet": {"Resources": {}, "Imports": [*exports]}}.items():
+            path = self.folder / "stacks" / f"gleaner-production-{name}.template.json"
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(json.dumps(template))
 
     def called(self, words: str) -> list[str]:
         return [call for call in self.state["calls"] if words in call]
@@ -79,7 +91,9 @@ def account(tmp_path: Path) -> Account:
     program(tmp_path / "python", PYTHON)
     for engine in ("docker", "podman", "buildah"):
         program(tmp_path / engine, "#!/bin/sh\nexit 1\n")
-    return Account(tmp_path)
+    account = Account(tmp_path)
+    account.synthesize()
+    return account
 
 
 def test_the_first_deployment_of_an_account_comes_up(account: Account) -> None:
@@ -102,8 +116,10 @@ def test_what_a_failed_attempt_has_left_is_deleted_first(account: Account, statu
     ("lack", "words"),
     [
         ({"quotas": {"L-DB2E81BA": 0.0}}, "the quota L-DB2E81BA allows 0 vCPUs"),
-        ({"zones": {"eu-central-1a": ["g6.xlarge"], "eu-central-1b": []}}, "eu-central-1b offers none of"),
-        ({"zones": {"eu-central-1a": ["g6.xlarge"]}}, "fewer than two zones"),
+        (
+            {"zones": {"eu-central-1a": ["g6.xlarge"], "eu-central-1b": ["g5.16xlarge"]}},
+            "is to be had in eu-central-1a of eu-central-1; the fleet needs 2 zones",
+        ),
         ({"certificate": "PENDING_VALIDATION"}, "the certificate is PENDING_VALIDATION"),
     ],
 )
@@ -115,6 +131,48 @@ def test_what_the_account_lacks_is_said_before_anything_is_made(
     assert done.returncode != 0
     assert words in done.stderr
     assert account.state["stacks"] == {}
+
+
+def test_the_stacks_are_made_for_the_zones_that_were_judged(account: Account) -> None:
+    zones = {"a": [], "b": ["g6e.16xlarge"], "c": ["g6.xlarge"], "d": ["g4dn.xlarge"]}
+    account.change(zones={f"eu-central-1{letter}": types for letter, types in zones.items()})
+    assert account.deploy().returncode == 0
+    (told,) = (account.folder / "state.syntheses").read_text().splitlines()
+    assert told.endswith("--zones eu-central-1c eu-central-1d eu-central-1b")
+
+
+@pytest.mark.parametrize("option", ["network", "variant", "public"])
+def test_an_option_that_is_made_once_is_refused_at_once(account: Account, option: str) -> None:
+    account.synthesize(**{option: "another"})
+    assert account.deploy().returncode == 0
+    before = len(account.called("cloudformation deploy"))
+    done = account.deploy()
+    assert done.returncode != 0
+    assert f"infra: {option} is 'another' in what is deployed" in done.stderr
+    assert len(account.called("cloudformation deploy")) == before
+
+
+def test_what_the_fleet_uses_goes_once_it_has_let_go(account: Account) -> None:
+    account.synthesize(exports=["network", "queue"])
+    assert account.deploy().returncode == 0
+    assert len(account.called("cloudformation deploy")) == 2
+    account.synthesize(exports=["network"])
+    account.change(stock_out=True)
+    assert account.deploy().returncode != 0, "the base keeps the queue, whatever becomes of the fleet"
+    account.change(stock_out=False)
+    done = account.deploy()
+    assert done.returncode == 0, done.stderr
+    assert "without what the fleet has let go of" in done.stderr
+    assert [*account.state["templates"]["gleaner-production-base"]["Outputs"]] == ["network"]
+
+
+def test_a_release_without_a_free_gpu_is_not_taken_for_a_bad_one(account: Account) -> None:
+    account.change(stock_out=True)
+    done = account.deploy()
+    assert done.returncode != 0
+    assert "a good release is rolled back too" in done.stderr
+    assert "do not have sufficient g6.xlarge capacity" in done.stderr
+    assert "long ago" not in done.stderr
 
 
 def test_without_a_container_tool_only_an_image_that_is_missing_is_refused(account: Account) -> None:
@@ -176,6 +234,7 @@ def stored_keys(account: Account, stderr: int) -> str:
         "PATH": f"{account.folder}:{os.environ['PATH']}",
         "STATE": str(account.folder / "state"),
         "DEPLOY_PYTHON": str(account.folder / "python"),
+        "DEPLOY_STACKS": str(account.folder / "stacks"),
         "DEPLOY_PAUSE_SECONDS": "0",
     }
     command = ["bash", str(ROOT / "infra" / "deploy.sh"), "production", "v1"]

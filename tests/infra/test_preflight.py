@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Sequence
 from dataclasses import replace
+from subprocess import CalledProcessError
 
 import pytest
 
+from infra.edits import DEPLOYED
 from infra.environments import ENVIRONMENTS, Environment, find_environment
-from infra.preflight import AccountFacts, ask, problems
+from infra.preflight import AccountFacts, ask, problems, zones_of
 
 ZONES = {"eu-central-1a": frozenset({"g6.xlarge"}), "eu-central-1b": frozenset({"g4dn.xlarge"})}
 
@@ -47,7 +50,7 @@ def test_what_others_run_is_taken_off_the_quota(used: int, missing: int) -> None
 def test_three_zones_are_asked_for_where_three_are_wanted() -> None:
     three = replace(find_environment("production"), zone_count=3)
     (found,) = problems(three, facts())
-    assert "fewer than three zones" in found
+    assert "is to be had in eu-central-1a, eu-central-1b of eu-central-1; the fleet needs 3 zones:" in found
     assert problems(three, facts(offered={**ZONES, "eu-central-1c": frozenset({"g6.xlarge"})})) == []
 
 
@@ -71,21 +74,60 @@ def test_the_account_is_asked_without_local_zones_and_its_own_instances() -> Non
                 return json.dumps({"Reservations": [{"Instances": others}, {"Instances": own}]})
             case "describe-certificate":
                 return '{"Certificate": {"Status": "ISSUED"}}'
+            case "get-template":
+                return '{"TemplateBody": {"Outputs": {}}}'
+            case "head-bucket":
+                return '{"BucketRegion": "eu-west-1"}'
         return '{"InstanceTypeOfferings": []}'
 
     assert ask(find_environment("production"), aws).used == {"L-DB2E81BA": 16 + 4 + 4, "L-3819A6DF": 8}
     assert ask(find_environment("tryout"), aws).certificate == "ISSUED", "there is none to wait for"
+    assert ask(find_environment("tryout"), aws).base == {"Outputs": {}}
+    jobs = find_environment("jobs")
+    (found,) = problems(jobs, facts(buckets=ask(jobs, aws).buckets))
+    assert found.startswith("bulk's bucket example-documents is in eu-west-1, and the network reaches only those in eu")
 
 
-def test_a_zone_without_the_types_is_named_with_those_that_have_them() -> None:
-    zones = {"eu-central-1a": frozenset[str](), **{f"eu-central-1{each}": frozenset({"g6.xlarge"}) for each in "bc"}}
-    (found,) = problems(find_environment("production"), facts(offered=zones))
-    assert found.startswith("eu-central-1a offers none of")
-    assert "['eu-central-1b', 'eu-central-1c']" in found
+@pytest.mark.parametrize("words", ["does not exist", "AccessDenied"])
+def test_only_a_base_that_is_not_there_is_taken_for_none(words: str) -> None:
+    def aws(arguments: Sequence[str]) -> str:
+        if arguments[1] == "get-template":
+            raise CalledProcessError(254, ["aws"], stderr=words)
+        return '{"Quota": {"Value": 1}, "AvailabilityZones": [], "Reservations": [], "InstanceTypeOfferings": []}'
+
+    with contextlib.nullcontext() if "exist" in words else pytest.raises(CalledProcessError):
+        assert ask(find_environment("tryout"), aws).base == {}
 
 
-def test_zones_by_name_are_asked_for_alone() -> None:
-    zones = {"eu-central-1a": frozenset[str](), **{f"eu-central-1{each}": frozenset({"g6.xlarge"}) for each in "bc"}}
-    plain = find_environment("production")
-    named = Environment(name="test", certificate=plain.certificate, zones=("eu-central-1b", "eu-central-1c"))
-    assert problems(named, facts(offered=zones)) == []
+def zones(**types: str) -> dict[str, frozenset[str]]:
+    return {f"eu-central-1{letter}": frozenset(filter(None, [each])) for letter, each in types.items()}
+
+
+@pytest.mark.parametrize(
+    ("offered", "named", "deployed", "order"),
+    [
+        ({"a": "g6.xlarge", "b": "g6.xlarge", "c": "g6.xlarge"}, "", "", "abc"),
+        ({"a": "", "b": "g5.xlarge", "c": "g6.xlarge"}, "", "", "bc"),
+        ({"a": "g6e.16xlarge", "b": "g5.xlarge", "c": "g6.xlarge"}, "", "", "bca"),
+        ({"a": "g6.xlarge", "b": "g6.xlarge", "c": "g6.xlarge"}, "cb", "", "bca"),
+        ({"a": "g6.xlarge", "b": "g6.xlarge", "c": "g6.xlarge"}, "", "cb", "cba"),
+        ({"a": "g6.xlarge", "b": "g6.xlarge", "c": "g6.xlarge"}, "ab", "cb", "bac"),
+        ({"a": "g6.xlarge", "b": "g6.xlarge"}, "", "cb", "bac"),
+    ],
+)
+def test_zones_are_those_named_then_those_with_the_types_and_in_use(
+    offered: dict[str, str], named: str, deployed: str, order: str
+) -> None:
+    """A zone that has a subnet keeps it."""
+    full = {letters: [f"eu-central-1{letter}" for letter in letters] for letters in (named, deployed, order)}
+    environment = replace(find_environment("production"), zones=tuple(full[named]))
+    base = {"Metadata": {DEPLOYED: {"zones": full[deployed]}}}
+    assert zones_of(environment, facts(offered=zones(**offered), base=base)) == full[order]
+
+
+@pytest.mark.parametrize(("named", "count"), [("ab", 1), ("bc", 0), ("", 0)])
+def test_zones_that_are_named_are_asked_for_the_types(named: str, count: int) -> None:
+    environment = replace(find_environment("production"), zones=tuple(f"eu-central-1{letter}" for letter in named))
+    found = problems(environment, facts(offered=zones(a="", b="g6.xlarge", c="g6.xlarge")))
+    assert len(found) == count
+    assert all("needs 2 zones and names eu-central-1a, eu-central-1b" in each for each in found)

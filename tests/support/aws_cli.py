@@ -1,8 +1,9 @@
 """An `aws` command with a memory: of AWS's behaviour, what makes deployments fail. State: a JSON file, $STATE.
 
-A stack whose creation failed cannot be deployed; a cluster needs ECS's role; a group with instances, or a warm pool, is
-never deleted; instances of a pool keep the version that they were launched with. An instance goes on to its next
-lifecycle state each time that the group is looked at; only one in service has its protection changed.
+A stack whose creation failed cannot be deployed, nor one without an export that another imports; a cluster needs ECS's
+role; a group with instances, or a warm pool, is never deleted; instances of a pool keep the version that they were
+launched with. An instance goes on to its next lifecycle state each time that the group is looked at; only one in
+service has its protection changed.
 """
 
 from __future__ import annotations
@@ -34,6 +35,8 @@ FRESH: State = {
     "secret": "# none yet",
     "quotas": {"L-DB2E81BA": 500.0, "L-3819A6DF": 500.0},
     "zones": {"eu-central-1a": ["g6.xlarge"], "eu-central-1b": ["g5.xlarge"]},
+    "templates": {},
+    "stock_out": False,
     "certificate": "ISSUED",
     "images_run": [],
     "refreshing": False,
@@ -92,9 +95,28 @@ class FakeAws:
                 raise Refused("Unable to assume the service linked role")
             given = self.words[self.words.index("--parameter-overrides") + 1 :]
             values = dict(each.split("=", 1) for each in given)
+            if self.state["stock_out"]:
+                raise Refused("ECS Deployment Circuit Breaker was triggered")
             self._launch(values["ImageTag"])
+        template, templates = json.loads(Path(self.options["template-file"]).read_text()), self.state["templates"]
+        used = {export for stack in templates if stack != name for export in templates[stack].get("Imports", ())}
+        for export in templates.get(name, {}).get("Outputs", {}).keys() & used - template.get("Outputs", {}).keys():
+            raise Refused(f"Cannot delete export {export} as it is in use")
+        templates[name] = template
         self.state["stacks"][name] = "CREATE_COMPLETE"
         return ""
+
+    def cloudformation_get_template(self) -> str:
+        name = self.options["stack-name"]
+        if name not in self.state["templates"]:
+            raise Refused(f"Stack with id {name} does not exist")
+        return json.dumps({"TemplateBody": self.state["templates"][name]})
+
+    def autoscaling_describe_scaling_activities(self) -> str:
+        assert "--include-deleted-groups" in self.words
+        rows = ["2020-01-01T00:00:00.5+00:00\tlong ago"]
+        now = "9999-01-01T00:00:00.5+00:00\tWe currently do not have sufficient g6.xlarge capacity"
+        return "\n".join([*rows, now] if self.state["stock_out"] else rows)
 
     def _launch(self, tag: str) -> None:
         if tag != self.state["tag"]:
@@ -110,6 +132,7 @@ class FakeAws:
             self.state["stacks"][name] = "DELETE_FAILED"
         else:
             self.state["stacks"].pop(name, None)
+            self.state["templates"].pop(name, None)
         return ""
 
     def cloudformation_wait(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -42,10 +43,12 @@ def test_the_service_believes_the_networks_of_the_balancer_and_no_other(
     template: Read, environment: Environment
 ) -> None:
     """In a network of ours everybody else is a caller, whose headers are his own."""
-    kind = "public" if environment.public else "private"
-    subnets = resources(template(f"{environment.name}-base"), "AWS::EC2::Subnet").values()
-    own = {each["CidrBlock"] for each in subnets if {"Key": "aws-cdk:subnet-name", "Value": kind} in [*each["Tags"]]}
-    assert set(variables(fleet(template, environment))["GLEANER_TRUSTED_PROXIES"].split(",")) == own
+    subnets = resources(template(f"{environment.name}-base"), "AWS::EC2::Subnet")
+    made = fleet(template, environment)
+    places = json.dumps(only(made, "AWS::ElasticLoadBalancingV2::LoadBalancer")["Subnets"])
+    own = {each["CidrBlock"] for name, each in subnets.items() if f"Ref{name}" in places}
+    assert len(own) == environment.number_of_zones
+    assert set(variables(made)["GLEANER_TRUSTED_PROXIES"].split(",")) == own
     assert environment.network not in own
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import re
 from typing import Any
 
 from infra.environments import Environment, Variant
-from tests.support.fleets import EACH, OPTIONS, Read
+from infra.stacks.app import usual_zones
+from tests.support.fleets import EACH, Read, fleet
 from tests.support.templates import Template, listed, only, resources, text
 
 READS = ("s3:GetObject", "s3:ListBucket")
@@ -42,18 +45,20 @@ def test_buckets_are_closed_encrypted_and_the_models_versioned(template: Read, e
     assert sum(each["Condition"] == {"Bool": {"aws:SecureTransport": "false"}} for each in denied) == 2
 
 
-def test_three_zones_by_name_are_where_everything_is(template: Read) -> None:
-    """The first ones need not offer the instance types."""
-    subnets = resources(template("options-base"), "AWS::EC2::Subnet").values()
-    assert {each["AvailabilityZone"] for each in subnets} == set(OPTIONS.zones)
-    assert len(only(template("options-fleet"), "AWS::AutoScaling::AutoScalingGroup")["VPCZoneIdentifier"]) == 3
-
-
-def test_three_zones_without_names_are_three(template: Read) -> None:
-    """CDK's own count is two in a stack that knows no region."""
-    subnets = resources(template("plain-options-base"), "AWS::EC2::Subnet").values()
-    assert [each["AvailabilityZone"]["Fn::Select"][0] for each in subnets] == [0, 1, 2]
-    assert len(only(template("plain-options-fleet"), "AWS::AutoScaling::AutoScalingGroup")["VPCZoneIdentifier"]) == 3
+@EACH
+def test_the_fleet_is_in_its_zones_of_a_network_that_is_in_all(template: Read, environment: Environment) -> None:
+    """The first ones need not offer the instance types, and CDK's own count is two where it knows no region."""
+    subnets = resources(template(f"{environment.name}-base"), "AWS::EC2::Subnet")
+    zones = usual_zones(environment)
+    assert [each["AvailabilityZone"] for each in subnets.values()] == zones * (1 + environment.public)
+    made = fleet(template, environment)
+    used = [
+        subnets[re.findall(r"Network\w+Subnet\w{8}", json.dumps(each))[0]]["AvailabilityZone"]
+        for group in resources(made, "AWS::AutoScaling::AutoScalingGroup").values()
+        for each in group["VPCZoneIdentifier"]
+    ]
+    assert set(used) == {*zones[: environment.number_of_zones]}
+    assert not environment.zones or set(used) == {*environment.zones}
 
 
 @EACH

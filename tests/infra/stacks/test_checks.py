@@ -41,7 +41,7 @@ def test_the_largest_base_is_sent_without_a_bucket(tmp_path: Path) -> None:
             queue_key=key,
         ),
     )
-    build(tmp_path, (largest,)).synth()
+    build(tmp_path, (largest,), zones=[f"us-east-1{letter}" for letter in "abcdef"]).synth()
     base = tmp_path / f"{largest.fleet}-base.template.json"
     assert check(base, ["us-east-1"]) == []
     base.write_text(base.read_text() + " " * MOST_BYTES)

@@ -19,7 +19,7 @@ def test_instances_have_alternatives_over_two_zones(template: Read, environment:
     for group in resources(fleet(template, environment), "AWS::AutoScaling::AutoScalingGroup").values():
         overrides = group["MixedInstancesPolicy"]["LaunchTemplate"]["Overrides"]
         assert [each["InstanceType"] for each in overrides] == ["g6.xlarge", "g5.xlarge", "g4dn.xlarge"]
-        assert len(group["VPCZoneIdentifier"]) == (len(environment.zones) or environment.zone_count)
+        assert len(group["VPCZoneIdentifier"]) == environment.number_of_zones
 
 
 @EACH
