@@ -13,10 +13,14 @@ A client's patterns are compiled and searched for in a parser (`presidio_pattern
 
 from __future__ import annotations
 
+import asyncio
 import secrets
-from collections.abc import Collection, Mapping
+import time
+from collections.abc import Callable, Collection, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
+from weakref import WeakValueDictionary
 
 import msgspec
 from starlette.requests import Request
@@ -25,7 +29,7 @@ from starlette.responses import PlainTextResponse, Response
 from service.api import json_schemas, problems
 from service.api.adapters.presidio_bodies import AnalyzeRequest, AnonymizeRequest
 from service.api.adapters.presidio_operators import OPERATORS, MarkedRange, anonymize, replace_by
-from service.api.adapters.presidio_patterns import ClientTurns, RequestPatterns
+from service.api.adapters.presidio_patterns import RequestPatterns
 from service.api.adapters.protocol_adapter import (
     ERROR_TEXT,
     JSON,
@@ -46,11 +50,10 @@ from service.api.http.response import DocumentOutcome
 from service.api.parsers.patterns import Match, Patterns
 from service.api.schemas import DocumentResult
 from service.core.decoding.tag_scheme import scheme_of
-from service.core.errors import GleanerError, InvalidOptions, MalformedRequest
+from service.core.errors import DeadlineExceeded, GleanerError, InvalidOptions, MalformedRequest
 from service.wire import FAILED, ModelStatus
 
-TURNS = ClientTurns()
-"""Turns of the clients of all requests of a worker."""
+_T = TypeVar("_T")
 
 
 class RecognizerResult(msgspec.Struct, frozen=True):
@@ -114,7 +117,7 @@ async def _find(context: RequestContext, patterns: Patterns, texts: bytes) -> li
     """Have patterns searched for in a parser, unless the client leaves."""
     parsers, deadline = context.state.worker.parsers, context.deadline_seconds
     finding = parsers.find_patterns(patterns, texts, client=context.sender, deadline_seconds=deadline)
-    return await (finding if context.disconnect is None else until_disconnect(finding, context.disconnect))
+    return await until_disconnect(finding, context.disconnect)
 
 
 def _found(result: DocumentResult, marked: list[MarkedRange]) -> list[MarkedRange]:
@@ -137,6 +140,35 @@ def _prompts(asked: AnalyzeRequest) -> dict[str, str]:
     own = {each.supported_entity for each in asked.ad_hoc_recognizers or ()}
     wanted = [kind for kind in asked.entities or () if kind not in own] or FREE_KINDS
     return {kind: " ".join(kind.lower().split("_")) for kind in wanted}
+
+
+class ClientTurns:
+    """Threads for work of any length on texts, one request of a client at a time."""
+
+    def __init__(self) -> None:
+        self._threads = ThreadPoolExecutor(2, thread_name_prefix="anonymize")
+        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    async def run(self, context: RequestContext, work: Callable[[], _T]) -> _T:
+        """The result of work for a request, when it is its client's turn.
+
+        Raises:
+            DeadlineExceeded: it was not, in time.
+            ClientDisconnect: the client left meanwhile.
+        """
+        return await until_disconnect(self._in_turn(context, work), context.disconnect)
+
+    async def _in_turn(self, context: RequestContext, work: Callable[[], _T]) -> _T:
+        turn = self._turns.setdefault(context.sender, asyncio.Lock())
+        try:
+            async with asyncio.timeout(context.deadline_seconds - time.monotonic()), turn:
+                return await asyncio.get_running_loop().run_in_executor(self._threads, work)
+        except TimeoutError:
+            raise DeadlineExceeded("The deadline passed before the text was anonymized.") from None
+
+
+TURNS = ClientTurns()
+"""Turns of the clients of all requests of a worker."""
 
 
 async def _anonymize(request: Request) -> Response:

@@ -1,4 +1,4 @@
-"""Patterns that Presidio's clients bring, and turns of clients for work in threads.
+"""Patterns that Presidio's clients bring.
 
 A request's patterns and words are compiled and searched for in a parser, before its texts are read by the model, and
 those of its allow list afterwards. What takes too long there is refused, never answered without them. Presidio's own
@@ -7,54 +7,18 @@ flags are the default (`PatternRecognizer`: dot matches all, multiline, case is 
 
 from __future__ import annotations
 
-import asyncio
 import re
-import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
-from weakref import WeakValueDictionary
 
 from service.api.adapters.presidio_bodies import FLAGS, AdHocRecognizer, AnalyzeRequest
 from service.api.adapters.presidio_operators import MarkedRange
-from service.api.calls import RequestContext
-from service.api.http.request_scope import until_disconnect
 from service.api.parsers.patterns import Match, Patterns, encode_texts
-from service.core.errors import DeadlineExceeded, InvalidOptions, UnreadableDocument
+from service.core.errors import InvalidOptions, UnreadableDocument
 
 MOST_PATTERNS = 200
 """Patterns and words of a request, those of an allow list of patterns too."""
-THREADS = 2
-_T = TypeVar("_T")
-
 Find = Callable[[Patterns, bytes], Awaitable[list[Match]]]
 """Finder of patterns in encoded texts, as `ParserPool.find_patterns`."""
-
-
-class ClientTurns:
-    """Threads for work of any length, one request of a client at a time."""
-
-    def __init__(self) -> None:
-        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="patterns")
-        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
-
-    async def run(self, context: RequestContext, work: Callable[[], _T]) -> _T:
-        """The result of work for a request, when it is its client's turn.
-
-        Raises:
-            DeadlineExceeded: it was not, in time.
-            ClientDisconnect: the client left meanwhile.
-        """
-        in_turn = self._in_turn(context, work)
-        return await (in_turn if context.disconnect is None else until_disconnect(in_turn, context.disconnect))
-
-    async def _in_turn(self, context: RequestContext, work: Callable[[], _T]) -> _T:
-        turn = self._turns.setdefault(context.sender, asyncio.Lock())
-        try:
-            async with asyncio.timeout(context.deadline_seconds - time.monotonic()), turn:
-                return await asyncio.get_running_loop().run_in_executor(self._threads, work)
-        except TimeoutError:
-            raise DeadlineExceeded("The deadline passed before the patterns were searched for.") from None
 
 
 class RequestPatterns:

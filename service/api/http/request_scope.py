@@ -63,12 +63,14 @@ def disconnect_notice(scope: Scope) -> DisconnectNotice | None:
     return found if isinstance(found, DisconnectNotice) else None
 
 
-async def until_disconnect(work: Coroutine[Any, Any, _T], disconnect: DisconnectNotice) -> _T:
-    """What `work` returns; when the client leaves first, it is cancelled.
+async def until_disconnect(work: Coroutine[Any, Any, _T], disconnect: DisconnectNotice | None) -> _T:
+    """What `work` returns; when the client leaves first, it is cancelled. None: the server does not tell it.
 
     Raises:
         ClientDisconnect: the client left.
     """
+    if disconnect is None:
+        return await work
     working = asyncio.current_task()
     assert working is not None, "requests are answered by tasks"
     left = False

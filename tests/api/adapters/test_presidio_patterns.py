@@ -10,9 +10,10 @@ from typing import Any, cast
 
 import pytest
 
+from service.api.adapters.presidio import ClientTurns
 from service.api.adapters.presidio_bodies import AnalyzeRequest, AnonymizeRequest
 from service.api.adapters.presidio_operators import MOST_NEW_CHARACTERS, MarkedRange, anonymize, replace_by
-from service.api.adapters.presidio_patterns import ClientTurns, RequestPatterns
+from service.api.adapters.presidio_patterns import RequestPatterns
 from service.api.calls import RequestContext
 from service.api.json_body import decode_json
 from service.api.parsers.patterns import Match, Patterns, match_frame, matches_from_frame
