@@ -103,22 +103,24 @@ PAGE_BYTES, NUMBER_BYTES, PARTS_BYTES = 64, 5, 4_096
 """Most bytes of a page in a header: of itself, of its number among unread ones, of its parts that were not read."""
 INVOICE_BYTES, STATED_BYTES = 16 * MEBIBYTE, 8 * MEBIBYTE
 """Most bytes of an electronic invoice in a header, and of the parts of a text that it states."""
-ATTACHMENTS_BYTES = 256 * 1024
-"""Most bytes of the attachments that were not read, in a header: of a hundred with a name and a sentence each."""
-
-
-class _ParsedLists(msgspec.Struct, frozen=True):
-    """The lists of a `ParsedHeader`, not decoded."""
-
-    pages: msgspec.Raw = _ABSENT
-    unread_pages: msgspec.Raw = _ABSENT
-    partly_read: msgspec.Raw = _ABSENT
-    invoice: msgspec.Raw = _ABSENT
-    recognized: msgspec.Raw = _ABSENT
-    unread_attachments: msgspec.Raw = _ABSENT
-    pictures: msgspec.Raw = _ABSENT
-    stated: msgspec.Raw = _ABSENT
-    page_pictures: msgspec.Raw = _ABSENT
+_OF_A_PAGE = {
+    "pages": PAGE_BYTES,
+    "unread_pages": NUMBER_BYTES,
+    "partly_read": PARTS_BYTES,
+    "recognized": PARTS_BYTES,
+    "page_pictures": PAGE_BYTES,
+}
+_OF_A_FILE = {
+    "pictures": PAGE_BYTES * (MOST_PICTURES + 1),
+    "unread_attachments": 256 * 1024,  # a hundred with a name and a sentence each
+    "invoice": INVOICE_BYTES,
+    "stated": STATED_BYTES,
+}
+"""Lists of a `ParsedHeader`, and the most bytes of each, for a page or a file."""
+_ParsedLists = msgspec.defstruct(
+    "_ParsedLists", [(name, msgspec.Raw, _ABSENT) for name in (*_OF_A_PAGE, *_OF_A_FILE)], frozen=True
+)
+"""The lists, not decoded."""
 
 
 class BadAnswer(Exception):
@@ -224,20 +226,10 @@ def decode_header(data: bytes, limits: DocumentLimits) -> ParsedHeader:
         BadAnswer: it is none, or its lists are longer than those of a document within these limits.
     """
     lists = decoded_header(_decode_lists, data)
-    most = limits.max_pages
-    if (
-        memoryview(lists.pages).nbytes > PAGE_BYTES * (most + 1)
-        or memoryview(lists.unread_pages).nbytes > NUMBER_BYTES * (most + 1)
-        or memoryview(lists.recognized).nbytes > PARTS_BYTES * (most + 1)
-        or memoryview(lists.page_pictures).nbytes > PAGE_BYTES * (most + 1)
-        or memoryview(lists.partly_read).nbytes > PARTS_BYTES * (most + 1)
-        or memoryview(lists.pictures).nbytes > PAGE_BYTES * (MOST_PICTURES + 1)
-    ):
-        raise BadAnswer("lists of too many pages")
-    if memoryview(lists.unread_attachments).nbytes > ATTACHMENTS_BYTES:
-        raise BadAnswer("too many attachments")
-    if memoryview(lists.invoice).nbytes > INVOICE_BYTES or memoryview(lists.stated).nbytes > STATED_BYTES:
-        raise BadAnswer("an invoice of too many rows")
+    most = {name: each * (limits.max_pages + 1) for name, each in _OF_A_PAGE.items()} | _OF_A_FILE
+    for name, most_bytes in most.items():
+        if memoryview(getattr(lists, name)).nbytes > most_bytes:
+            raise BadAnswer(f"too much of {name}")
     return decoded_header(_decode_parsed, data)
 
 

@@ -110,6 +110,7 @@ TAKEN_OVER = {
     "pages": (b"\x95\0\0\0\0\0", 300_000),
     "unread_pages": (b"\0", 3_000_000),
     "pictures": (b"\x92\0\1", 300_000),
+    "page_pictures": (b"\x92\0\1", 300_000),
     "partly_read": (b"\x83\xa4page\1\xa6reason\xa5image\xa5boxes\x90", 300_000),
 }
 
@@ -126,7 +127,7 @@ def test_long_lists_are_refused_before_objects_are_made_of_them(name: str) -> No
     data = b"\x81" + msgspec.msgpack.encode(name) + b"\xdd" + struct.pack(">I", count) + item * count
     msgspec.msgpack.Decoder(ParsedHeader).decode(data)
     begun = time.thread_time()
-    with pytest.raises(BadAnswer, match="too many pages"):
+    with pytest.raises(BadAnswer, match=f"too much of {name}$"):
         decode_header(data, LIMITS)
     assert time.thread_time() - begun < 0.1
 
@@ -214,7 +215,7 @@ def test_attachments_that_were_not_read_come_back_unless_they_are_too_many() -> 
     document = Document("hello", (Page(1, 0, 5),), Layout(np.zeros((5, 4), np.float32), np.zeros(1, np.int32)))
     head, *arrays = map(bytes, to_frames(replace(document, unread_attachments=unread)))
     assert from_frames(decode_header(head, LIMITS), *arrays, LIMITS).unread_attachments == unread  # type: ignore[call-arg, arg-type]
-    with pytest.raises(BadAnswer, match="attachments"):
+    with pytest.raises(BadAnswer, match="too much of unread_attachments"):
         decode_header(bytes(to_frames(replace(document, unread_attachments=unread * 10_000))[0]), LIMITS)
 
 
@@ -232,10 +233,10 @@ def test_an_invoice_comes_back_as_it_was_unless_it_is_too_long() -> None:
     parts = (StatedPart(0, 2, "TOTAL_AMOUNT"), StatedPart(3, 5))
     head = bytes(to_frames(Document("hello", invoice=STATED, stated=parts))[0])
     assert from_frames(decode_header(head, LIMITS), b"", b"", LIMITS).stated == parts
-    with pytest.raises(BadAnswer, match="rows"):
+    with pytest.raises(BadAnswer, match="too much of stated"):
         decode_header(bytes(to_frames(Document("hello", invoice=STATED, stated=parts * 600_000))[0]), LIMITS)
     long = replace(STATED, rows=(InvoiceRow("x" * 1_000),) * 20_000)
-    with pytest.raises(BadAnswer, match="rows"):
+    with pytest.raises(BadAnswer, match="too much of invoice"):
         decode_header(bytes(to_frames(Document("hello", invoice=long))[0]), LIMITS)
 
 
