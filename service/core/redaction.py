@@ -161,7 +161,7 @@ class Repeats:
 
     def are_in(self, text: str) -> bool:
         """True if the text has one of the texts, in whole words."""
-        return next(self.find(text), None) is not None
+        return bool(self.matches(text))
 
     def are_named_in(self, name: str) -> bool:
         """True if a title, a file's name or an address has one of the texts: as any part, short ones as whole words."""

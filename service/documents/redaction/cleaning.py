@@ -21,7 +21,7 @@ from pikepdf import Array, Dictionary, Name, String
 from service.core.redaction import Repeats
 from service.documents.pdf.as_shown import inherited
 from service.documents.redaction.content_stream import HIDDEN_TEXT_KEYS
-from service.documents.redaction.names import neutral_names
+from service.documents.redaction.names import FONT_PROGRAMS, containers, neutral_names
 
 REPLACEMENT = "[redacted]"
 _CATALOG = frozenset(
@@ -36,7 +36,6 @@ _EVERYWHERE = frozenset(
 )
 _OUTLINE_ITEM = frozenset("/Title /Parent /Prev /Next /First /Last /Count /Dest /A /C /F".split())
 _FORM = frozenset("/Type /Subtype /FormType /BBox /Matrix /Resources /Group /OC /Length /Filter /DecodeParms".split())
-_FONT_PROGRAMS = ("/FontFile", "/FontFile2", "/FontFile3")
 _BLANK = re.compile(r"[\s<>\[\]()]")
 _DEEPEST = 60
 
@@ -65,7 +64,8 @@ def clean(pdf: pikepdf.Pdf, leaks: Repeats) -> list[str]:
             del named[key]
     neutral_names(pdf, leaks)
     for thing in pdf.objects:
-        _scrub(thing, leaks, 0)
+        for each in containers(thing, 0):
+            _scrub(each, leaks)
         if isinstance(thing, pikepdf.Stream) and thing.get("/Subtype") == Name.Form:
             _keep_only(thing, _FORM)
     return sorted({key.lstrip("/") for key in removed})
@@ -88,7 +88,7 @@ def own_resources(pdf: pikepdf.Pdf) -> None:
 
 def leaks_in_objects(pdf: pikepdf.Pdf, leaks: Repeats) -> bool:
     """True if a string or an unpacked stream that a reader may come to holds what must be gone."""
-    programs = {thing[key].objgen for thing in pdf.objects if isinstance(thing, Dictionary) for key in _FONT_PROGRAMS
+    programs = {thing[key].objgen for thing in pdf.objects if isinstance(thing, Dictionary) for key in FONT_PROGRAMS
                 if isinstance(thing.get(key), pikepdf.Stream)}  # fmt: skip
     pending, seen = [pdf.trailer], set[tuple[int, int]]()
     while pending:
@@ -143,25 +143,12 @@ def _outline_items(pdf: pikepdf.Pdf) -> Iterable[Any]:
         yield item
 
 
-def _scrub(thing: Any, leaks: Repeats, depth: int) -> None:
-    """Remove from one object, and what stands directly in it, hidden text and strings that leak."""
-    if depth > _DEEPEST:
-        return
-    if isinstance(thing, (Dictionary, pikepdf.Stream)):
-        for key in list(thing.keys()):
-            if key in _EVERYWHERE and str(thing.get("/Type", "")) != "/Font":
-                del thing[key]
-            else:
-                _scrub_value(thing, key, thing[key], leaks, depth)
-    elif isinstance(thing, Array):
-        for index in range(len(thing)):
-            _scrub_value(thing, index, thing[index], leaks, depth)
-
-
-def _scrub_value(holder: Any, place: Any, value: Any, leaks: Repeats, depth: int) -> None:
-    if isinstance(value, String):
-        if leaks.are_named_in(str(value)):
+def _scrub(holder: Any, leaks: Repeats) -> None:
+    """Remove hidden text and strings that leak from one dictionary or array."""
+    if not isinstance(holder, Array) and str(holder.get("/Type", "")) != "/Font":
+        for key in _EVERYWHERE & holder.keys():
+            del holder[key]
+    for place in range(len(holder)) if isinstance(holder, Array) else list(holder.keys()):
+        if isinstance(value := holder[place], String) and leaks.are_named_in(str(value)):
             replaced = leaks.replaced(str(value), REPLACEMENT)
             holder[place] = String(REPLACEMENT if leaks.are_named_in(replaced) else replaced)
-    elif isinstance(value, (Dictionary, Array)) and not value.is_indirect:
-        _scrub(value, leaks, depth + 1)

@@ -18,7 +18,7 @@ from service.core.redaction import Repeats
 from service.documents.redaction.font_programs import without_names
 
 _FONT_NAMES = ("/BaseFont", "/FontName", "/FontFamily", "/CMapName")
-_PROGRAMS = ("/FontFile", "/FontFile2", "/FontFile3")
+FONT_PROGRAMS = ("/FontFile", "/FontFile2", "/FontFile3")
 _SUBSET = re.compile(r"[A-Z]{6}\+")
 _STYLES = re.compile(r"Bold|Italic|Oblique|Narrow|Condensed|Light|Mono|Serif", re.IGNORECASE)
 _STANDARD = re.compile(
@@ -178,7 +178,7 @@ def _clean_font(holder: Any, names: _Names, leaks: Repeats) -> None:
     for key in ("/ToUnicode", "/Encoding"):
         if isinstance(table := holder.get(key), pikepdf.Stream):
             _clean_map(table, leaks)
-    for key in _PROGRAMS:
+    for key in FONT_PROGRAMS:
         if isinstance(program := holder.get(key), pikepdf.Stream):
             data = program.read_bytes()
             if (plain_program := without_names(data, leaks)) != data:
