@@ -19,7 +19,7 @@ from service.documents.limits import DocumentLimits
 from service.documents.ocr.joining import with_pictures
 from service.documents.ocr.networks import loaded_networks
 from service.documents.ocr.pictures import picture_pages
-from service.documents.ocr.reader import recognize_page_pictures, recognize_pages, recognize_picture
+from service.documents.ocr.reader import recognize_pages, recognize_picture
 from service.documents.pdf.reader import read_pdf
 
 _BY_OCR = (
@@ -92,10 +92,10 @@ def _recognized(
     networks = loaded_networks()
     if networks is None or format_ not in (Format.PDF, Format.PICTURE):
         raise UnreadableDocument("Nothing can be recognized in the document.")
-    is_pdf = format_ is Format.PDF
-    if pictures and is_pdf:
-        return recognize_page_pictures(data, pages, networks, limits=limits, again=again)
-    return recognize_pages(data, pages, networks, limits=limits, is_pdf=is_pdf, is_forced=is_forced, again=again)
+    return recognize_pages(
+        data, pages, networks, limits=limits,
+        is_pdf=format_ is Format.PDF, is_forced=is_forced, again=again, pictures=pictures,
+    )  # fmt: skip
 
 
 def _recognized_picture(

@@ -45,12 +45,15 @@ def recognize_pages(
     is_pdf: bool,
     is_forced: bool = False,
     again: RedactedPicture | None = None,
+    pictures: bool = False,
 ) -> Document:
     """A document of these pages alone; the ones that are not sure enough are among its `unread_pages`.
 
     Args:
         is_forced: the text layers of a PDF's pages are not used.
-        again: of the one page, if it was painted over; all that is read on it counts, however unsure.
+        again: of the one page, if it, or its pictures that are named there, were painted over; all that is read on it
+            counts, however unsure.
+        pictures: of a PDF's pages the text of their pictures alone, each on lines of its own.
 
     Raises:
         UnreadableDocument: the file is damaged, or has no such page.
@@ -62,38 +65,16 @@ def recognize_pages(
             for number in numbers:
                 if not 1 <= number <= len(document):
                     raise UnreadableDocument(f"The PDF has no page {number}.")
-                pages.add_pdf_page(document, number, is_forced=is_forced or again is not None)
+                if pictures:
+                    pages.add_page_pictures(document, number)
+                else:
+                    pages.add_pdf_page(document, number, is_forced=is_forced or again is not None)
     else:
         sizes = {page.number: (page.width, page.height) for page in picture_pages(data, limits=limits).pages or ()}
         for number in numbers:
             if number not in sizes:
                 raise UnreadableDocument(f"The picture has no page {number}.")
             pages.add(number, gray_page(data, number), sizes[number])
-    return pages.document()
-
-
-def recognize_page_pictures(
-    data: bytes,
-    numbers: Sequence[int],
-    networks: TextNetworks,
-    *,
-    limits: DocumentLimits,
-    again: RedactedPicture | None = None,
-) -> Document:
-    """A document of these pages of a PDF with the text of their pictures alone, each on lines of its own.
-
-    Args:
-        again: of the one page, if its pictures, those that are named there, were painted over.
-
-    Raises:
-        UnreadableDocument, DocumentTooLarge: as above.
-    """
-    pages = _Recognition(networks, limits, again)
-    with opened_pdf(data) as document:
-        for number in numbers:
-            if not 1 <= number <= len(document):
-                raise UnreadableDocument(f"The PDF has no page {number}.")
-            pages.add_page_pictures(document, number)
     return pages.document()
 
 
@@ -153,6 +134,8 @@ class _Recognition:
     def __init__(self, networks: TextNetworks, limits: DocumentLimits, again: RedactedPicture | None) -> None:
         self._networks = networks
         self._again = again
+        self._before = again.before if again is not None else ()
+        self._page_before = self._before[0] if self._before else None
         self._pages = PageCollector(limits)
         self._recognized: list[RecognizedPage] = []
         self._unread: list[int] = []
@@ -166,8 +149,7 @@ class _Recognition:
         with loaded_page(document, number) as page, opened_text(page, number) as text_page:
             size = (float(pdfium.FPDF_GetPageWidthF(page)), float(pdfium.FPDF_GetPageHeightF(page)))
             objects, _ = painted_objects(page)
-            before = self._again.before[0] if self._again is not None and self._again.before else None
-            shown = self._read(gray_place(page, size, picture_dpi(objects), READ_PIXELS), size, before)
+            shown = self._read(gray_place(page, size, picture_dpi(objects), READ_PIXELS), size, self._page_before)
             glyphs = _NO_GLYPHS
             if not is_forced:
                 count = max(int(pdfium.FPDFText_CountChars(text_page)), 0)
@@ -181,16 +163,14 @@ class _Recognition:
 
     def add(self, number: int, gray: Gray, size: tuple[float, float]) -> None:
         """A page as a gray picture."""
-        before = self._again.before[0] if self._again is not None and self._again.before else None
-        self._add(number, self._read(gray, size, before), _NO_GLYPHS, [])
+        self._add(number, self._read(gray, size, self._page_before), _NO_GLYPHS, [])
 
     def add_page_pictures(self, document: pypdfium2.PdfDocument, number: int) -> None:
         """The pictures of a page of a PDF, without what its text layer says."""
         with loaded_page(document, number) as page, opened_text(page, number) as text_page:
             size = (float(pdfium.FPDF_GetPageWidthF(page)), float(pdfium.FPDF_GetPageHeightF(page)))
             objects, are_all = painted_objects(page)
-            before = self._again.before if self._again is not None else ()
-            places, known = [each.box for each in before if each.box], np.zeros((0, 4), np.float32)
+            places, known = [each.box for each in self._before if each.box], np.zeros((0, 4), np.float32)
             if self._again is None:
                 count = max(int(pdfium.FPDFText_CountChars(text_page)), 0)
                 glyphs = read_glyphs(page, text_page, count, objects)
@@ -199,7 +179,7 @@ class _Recognition:
             frame = PageFrame.of(page)
             grays = [gray_place(page, size, dpi_at(each, objects, frame), READ_PIXELS, each) for each in places]
         glyphs, layers = _NO_GLYPHS, list[list[Word]]()
-        for place, gray, lay in zip_longest(places, grays, before):
+        for place, gray, lay in zip_longest(places, grays, self._before):
             found = self._add_picture(number, place, gray, known, lay)
             for part in found:
                 glyphs, layers = _with_part(glyphs, layers, part)
