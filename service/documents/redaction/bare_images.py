@@ -84,7 +84,7 @@ def _clean(pdf: pikepdf.Pdf, image: Any) -> None:
     """Encode an image's data anew.
 
     Raises:
-        NotPlain: it may hide something, or must be rendered.
+        NotPlain: it must be rendered.
     """
     colours = _plain_colours(image)
     if colours.palette:
@@ -99,8 +99,9 @@ def _clean(pdf: pikepdf.Pdf, image: Any) -> None:
         own = _plain_colours(mask)
         if own.components != 1 or own.palette:
             raise NotPlain
-        if _hides(image):
-            raise NotPlain
+        if (shown := _shown_over_hidden(image)) is not None:
+            put_shown(pdf, image, shown)
+            return
         renew_data(pdf, mask, 1, own.bits)
     renew_data(pdf, image, colours.components, colours.bits)
 
@@ -167,9 +168,10 @@ def _clean_palette(image: Any, colours: _Colours) -> None:
     image.write(zlib.compress(data, _LEVEL), filter=Name.FlateDecode)
 
 
-def _hides(image: Any) -> bool:
-    """True if there are several colours where an image is transparent."""
-    alpha = rendered(image)[..., 3]
+def _shown_over_hidden(image: Any) -> Pixels | None:
+    """The pixels of an image that has several colours where it is transparent; None: it has not."""
+    shown = rendered(image)
+    alpha = shown[..., 3]
     with pikepdf.new() as alone:
         bare = alone.copy_foreign(image)
         for key in ("/SMask", "/Mask"):
@@ -177,7 +179,8 @@ def _hides(image: Any) -> bool:
                 del bare[key]
         below = rendered(bare)[..., :3][alpha == 0]
     is_faint = bool(((alpha > 0) & (alpha < UNSEEN)).any())
-    return is_faint or (len(below) > 0 and bool((np.ptp(below, axis=0) >= UNSEEN).any()))
+    hides = is_faint or (len(below) > 0 and bool((np.ptp(below, axis=0) >= UNSEEN).any()))
+    return shown if hides else None
 
 
 def rendered(image: Any, *, is_gray: bool = False) -> Pixels:
