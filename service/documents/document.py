@@ -124,6 +124,13 @@ class RecognizedPage:
         is_turned = self.turned in (0, 90, 180, 270) and abs(self.skew) <= MOST_SKEW
         return 0 <= self.confidence <= 1 and is_turned and all(map(math.isfinite, self.box or ()))
 
+    def holds(self, box: Box) -> bool:
+        """True if the middle of a box on the page lies in the picture, or all of the page was recognized."""
+        if self.box is None:
+            return True
+        left, top, right, bottom = self.box
+        return left <= (box[0] + box[2]) / 2 <= right and top <= (box[1] + box[3]) / 2 <= bottom
+
 
 @dataclass(frozen=True, slots=True)
 class RedactedPicture:
@@ -194,6 +201,15 @@ class Document:
     pictures: tuple[tuple[int, int], ...] = ()
     stated: tuple[StatedPart, ...] = ()
     page_pictures: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def recognized_places(self) -> dict[int, list[RecognizedPage]]:
+        """Page number → how the page, or each of its pictures, was recognized."""
+        places: dict[int, list[RecognizedPage]] = {}
+        for each in self.recognized:
+            if each.page is not None:
+                places.setdefault(each.page, []).append(each)
+        return places
 
     @property
     def incomplete_pages(self) -> tuple[int, ...]:

@@ -136,15 +136,12 @@ class _ReadPages:
 
     recognized: frozenset[int]
     by_pictures: frozenset[int]
-    places: Mapping[int, tuple[RecognizedPage, ...]]
+    places: Mapping[int, Sequence[RecognizedPage]]
     is_forced: bool
 
     @classmethod
     def of(cls, document: Document, *, is_forced: bool) -> _ReadPages:
-        places: dict[int, tuple[RecognizedPage, ...]] = {}
-        for each in document.recognized:
-            if each.page is not None:
-                places[each.page] = (*places.get(each.page, ()), each)
+        places = document.recognized_places
         by_pictures = frozenset(number for number, parts in places.items() if any(part.box for part in parts))
         return cls(frozenset(places) - by_pictures, by_pictures, places, is_forced)
 

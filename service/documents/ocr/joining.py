@@ -152,9 +152,7 @@ def _blocks(pictures: Document) -> Iterator[tuple[int, int]]:
 
 def _picture_at(pictures: Document, line: Box) -> int:
     """The number of the picture that holds a line's middle; -1: none does."""
-    x, y = (line[0] + line[2]) / 2, (line[1] + line[3]) / 2
-    boxes = [each.box or line for each in pictures.recognized]
-    return next((at for at, box in enumerate(boxes) if box[0] <= x <= box[2] and box[1] <= y <= box[3]), -1)
+    return next((at for at, each in enumerate(pictures.recognized) if each.holds(line)), -1)
 
 
 def _line_after(block: Box, lines: Sequence[Box]) -> int:

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 import numpy as np
 
-from service.documents.document import Box, Document, Page, RecognizedPage
+from service.documents.document import Box, Document, Page
 from service.documents.pdf.drawing import Pixels
 from service.documents.redaction.values import Range
 
@@ -41,9 +41,7 @@ def boxes_to_paint(
     """
     assert document.layout is not None, "only formats with boxes are painted"
     pages = [page for page in document.pages or () if page.number in numbers]
-    places: dict[int, list[RecognizedPage]] = {}
-    for place in document.recognized:
-        places.setdefault(place.page or 0, []).append(place)
+    places = document.recognized_places
     by_pictures = {place.page for place in document.recognized if place.box}
     found: dict[int, list[Box]] = {}
     for each in ranges:
@@ -52,7 +50,7 @@ def boxes_to_paint(
         start, end = _whole_words(document, each.start, each.end)
         for page, first, last in by_page(pages, start, end):
             for a, b, around in document.parts(first, last):
-                before = next((place for place in places.get(page.number, ()) if _holds(place, around)), None)
+                before = next((place for place in places.get(page.number, ()) if place.holds(around)), None)
                 inked = ~np.isnan(document.layout.boxes[a:b, 0])
                 if page.number in by_pictures and document.layout.confidence is not None and not with_typed:
                     inked &= ~np.isnan(document.layout.confidence[a:b])
@@ -62,14 +60,6 @@ def boxes_to_paint(
                 if characters:
                     found.setdefault(page.number, []).extend(_joined(characters, is_level, at_once))
     return found
-
-
-def _holds(place: RecognizedPage, box: Box) -> bool:
-    """True if the middle of a box lies in a recognized picture, or all of the page was recognized."""
-    if place.box is None:
-        return True
-    left, top, right, bottom = place.box
-    return left <= (box[0] + box[2]) / 2 <= right and top <= (box[1] + box[3]) / 2 <= bottom
 
 
 def by_page(pages: Sequence[Page], start: int, end: int) -> Iterator[tuple[Page, int, int]]:
