@@ -31,7 +31,7 @@ deploy_base() {
   run aws cloudformation deploy --region "$region" --stack-name "$fleet-base" --no-fail-on-empty-changeset \
     --template-file "$1" --capabilities CAPABILITY_IAM
 }
-say "Base: network, image repository, model bucket, and what the fleet that is there still uses…"
+say "Base: network, image repository, model bucket…"
 deploy_base "$first"
 repository=$(output "$fleet-base" Repository)
 bucket=$(output "$fleet-base" ModelBucket)
@@ -78,7 +78,7 @@ $lacking"
     fail "$fleet-fleet is not as wanted: aws cloudformation describe-stack-events says why. $no_capacity"
   }
 if [ -n "${DRY_RUN:-}" ] || ! cmp -s "$first" "$base"; then
-  say "Base, without what the fleet has let go of…"
+  say "Base again, without what the fleet has let go of…"
   deploy_base "$base"
 fi
 

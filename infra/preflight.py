@@ -151,10 +151,11 @@ def _zones(environment: Environment, facts: AccountFacts) -> str | None:
     wanted = environment.number_of_zones
     if good.issuperset(environment.zones) and len(good) >= wanted:
         return None
+    types, found = " or ".join(environment.instance_types), ", ".join(sorted(good)) or "no zone"
     named = f" and names {', '.join(environment.zones)}" if environment.zones else ""
     return (
-        f"any of {', '.join(environment.instance_types)} is to be had in {', '.join(sorted(good)) or 'no zone'} of "
-        f"{environment.region}; the fleet needs {wanted} zones{named}: change instance_types, zones or region"
+        f"{environment.region} offers {types} in {found}; the fleet needs {wanted} zones{named}: "
+        "change instance_types, zones or region"
     )
 
 

@@ -118,7 +118,7 @@ def test_what_a_failed_attempt_has_left_is_deleted_first(account: Account, statu
         ({"quotas": {"L-DB2E81BA": 0.0}}, "the quota L-DB2E81BA allows 0 vCPUs"),
         (
             {"zones": {"eu-central-1a": ["g6.xlarge"], "eu-central-1b": ["g5.16xlarge"]}},
-            "is to be had in eu-central-1a of eu-central-1; the fleet needs 2 zones",
+            "g4dn.xlarge in eu-central-1a; the fleet needs 2 zones",
         ),
         ({"certificate": "PENDING_VALIDATION"}, "the certificate is PENDING_VALIDATION"),
     ],

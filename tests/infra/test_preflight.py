@@ -50,7 +50,7 @@ def test_what_others_run_is_taken_off_the_quota(used: int, missing: int) -> None
 def test_three_zones_are_asked_for_where_three_are_wanted() -> None:
     three = replace(find_environment("production"), zone_count=3)
     (found,) = problems(three, facts())
-    assert "is to be had in eu-central-1a, eu-central-1b of eu-central-1; the fleet needs 3 zones:" in found
+    assert "or g4dn.xlarge in eu-central-1a, eu-central-1b; the fleet needs 3 zones:" in found
     assert problems(three, facts(offered={**ZONES, "eu-central-1c": frozenset({"g6.xlarge"})})) == []
 
 
