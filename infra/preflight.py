@@ -92,8 +92,9 @@ def ask(environment: Environment, aws: Callable[[Sequence[str]], str]) -> Accoun
     if environment.certificate:
         certificate = ["acm", "describe-certificate", *region, "--certificate-arn", environment.certificate]
         status = json.loads(aws(certificate))["Certificate"]["Status"]
-    bulk = environment.bulk
-    buckets = {bulk.source.bucket, bulk.target.bucket} if bulk else set()
+    head = ["s3api", "head-bucket", *region, "--bucket"]
+    places = [environment.bulk.source, environment.bulk.target] if environment.bulk else []
+    base = ["cloudformation", "get-template", *region, "--stack-name", f"{environment.fleet}-base"]
     return AccountFacts(
         quotas=quotas,
         offered={
@@ -102,22 +103,23 @@ def ask(environment: Environment, aws: Callable[[Sequence[str]], str]) -> Accoun
         },
         certificate=status,
         used=_used(environment, [each for group in instances for each in group["Instances"]]),
+        # One of another account may be shown to the tasks alone.
         buckets={
-            name: json.loads(aws(["s3api", "head-bucket", *region, "--bucket", name]))["BucketRegion"]
-            for name in sorted(buckets)
+            each.bucket: _asked(aws, [*head, each.bucket], "(403)").get("BucketRegion", environment.region)
+            for each in places
         },
-        base=_base(environment, aws, region),
+        base=_asked(aws, base, "does not exist").get("TemplateBody", {}),
     )
 
 
-def _base(environment: Environment, aws: Callable[[Sequence[str]], str], region: Sequence[str]) -> Template:
+def _asked(aws: Callable[[Sequence[str]], str], arguments: Sequence[str], excuse: str) -> dict[str, Any]:
+    """AWS's answer; an empty one if it refuses with these words."""
     try:
-        text = aws(["cloudformation", "get-template", *region, "--stack-name", f"{environment.fleet}-base"])
+        found: dict[str, Any] = json.loads(aws(arguments))
     except subprocess.CalledProcessError as error:
-        if "does not exist" in error.stderr:
-            return {}
-        raise
-    found: Template = json.loads(text)["TemplateBody"]
+        if excuse not in error.stderr:
+            raise
+        return {}
     return found
 
 

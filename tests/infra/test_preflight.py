@@ -88,15 +88,28 @@ def test_the_account_is_asked_without_local_zones_and_its_own_instances() -> Non
     assert found.startswith("bulk's bucket example-documents is in eu-west-1, and the network reaches only those in eu")
 
 
-@pytest.mark.parametrize("words", ["does not exist", "AccessDenied"])
-def test_only_a_base_that_is_not_there_is_taken_for_none(words: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "command", "words", "known"),
+    [
+        ("tryout", "get-template", "ValidationError: Stack with id x does not exist", True),
+        ("tryout", "get-template", "AccessDenied", False),
+        ("jobs", "head-bucket", "(403) when calling the HeadBucket operation: Forbidden", True),
+        ("jobs", "head-bucket", "(404) when calling the HeadBucket operation: Not Found", False),
+    ],
+)
+def test_only_what_a_refusal_says_for_certain_is_believed(name: str, command: str, words: str, known: bool) -> None:
+    """No base is there yet; a bucket of another account is there, and is not shown to whoever deploys."""
+
     def aws(arguments: Sequence[str]) -> str:
-        if arguments[1] == "get-template":
+        if arguments[1] == command:
             raise CalledProcessError(254, ["aws"], stderr=words)
         return '{"Quota": {"Value": 1}, "AvailabilityZones": [], "Reservations": [], "InstanceTypeOfferings": []}'
 
-    with contextlib.nullcontext() if "exist" in words else pytest.raises(CalledProcessError):
-        assert ask(find_environment("tryout"), aws).base == {}
+    environment = find_environment(name)
+    with contextlib.nullcontext() if known else pytest.raises(CalledProcessError):
+        found = ask(environment, aws)
+        assert found.base == {}
+        assert {*found.buckets.values()} <= {environment.region}
 
 
 def zones(**types: str) -> dict[str, frozenset[str]]:
