@@ -6,6 +6,7 @@ import math
 import re
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from zoneinfo import ZoneInfo
 
 
 class Forecast(StrEnum):
@@ -15,6 +16,14 @@ class Forecast(StrEnum):
     LOOK = "ForecastOnly"
     """Forecasts are shown and not acted upon: the way to begin."""
     ACT = "ForecastAndScale"
+
+
+def has_time_zone(name: str) -> bool:
+    """Whether this machine knows the time zone; one without the system's zones and the package tzdata knows none."""
+    try:
+        return bool(ZoneInfo(name).key)
+    except (KeyError, OSError, ValueError):
+        return False
 
 
 _CRON = re.compile(
@@ -42,6 +51,8 @@ class Schedule:
             raise ValueError(f"schedule {self.name}: exactly one of day and weekday is `?` in {self.cron!r}")
         if self.minimum_tasks < 2:
             raise ValueError(f"schedule {self.name}: a fleet has at least 2 tasks")
+        if not has_time_zone(self.timezone) and has_time_zone("UTC"):
+            raise ValueError(f"schedule {self.name}: there is no time zone {self.timezone!r}")
 
     @property
     def unix_cron(self) -> str:

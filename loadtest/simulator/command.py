@@ -20,6 +20,7 @@ from infra.environments import BadEnvironment, Environment, Variant, find_enviro
 from infra.fleet_scaling import capacity_path
 from infra.scaling.capacity import ASSUMED, BadCapacity, Capacity, read_capacity
 from infra.scaling.costs import HOURLY_DOLLARS
+from infra.scaling.limits import has_time_zone
 from infra.scaling.policy import Policy, with_bulk, with_gpu_target
 from loadtest.cli import require_extra
 from loadtest.errors import BadInput, LoadtestError
@@ -270,6 +271,9 @@ def _environment(name: str) -> Environment:
         raise BadInput(str(error)) from error
     if environment.variant is not Variant.ECS:
         raise BadInput(f"{name} has no ECS; only fleets on ECS can be simulated")
+    if not all(has_time_zone(each.timezone) for each in environment.schedules):
+        tell = f"{sys.executable} -m pip install tzdata"
+        raise BadInput(f"{name} has schedules, and this machine knows no time zones: `{tell}` installs them")
     return environment
 
 

@@ -178,6 +178,12 @@ def test_a_schedule_never_leaves_a_single_task() -> None:
         Schedule(name="night", cron="0 22 ? * MON-FRI *", timezone="UTC", minimum_tasks=1)
 
 
+@pytest.mark.parametrize("name", ["Europe/Berln", "Europe", "", "../UTC"])
+def test_a_time_zone_that_does_not_exist_is_refused(name: str) -> None:
+    with pytest.raises(ValueError, match="there is no time zone"):
+        Schedule(name="night", cron="0 22 ? * MON-FRI *", timezone=name, minimum_tasks=2)
+
+
 def test_a_cron_in_five_fields_means_the_same() -> None:
     schedule = Schedule(name="day", cron="30 7 ? * MON-FRI *", timezone="UTC", minimum_tasks=2)
     assert schedule.unix_cron == "30 7 * * MON-FRI"

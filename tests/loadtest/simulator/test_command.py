@@ -95,6 +95,20 @@ def test_what_a_target_for_the_gpu_costs_is_said(target: str, said: bool, capsys
     assert ("keeping GPUs at 70 % costs" in capsys.readouterr().out) is said
 
 
+@pytest.mark.parametrize(("name", "code", "words"), [("production", 2, "knows no time zones"), ("tryout", 0, "")])
+def test_schedules_alone_need_a_machine_with_time_zones(name: str, code: int, words: str) -> None:
+    """The interpreter finds neither the system's zones nor the package of them."""
+    without = "import sys; sys.modules['tzdata'] = None"
+    options = ["simulate", "step", "--hours", "0.5", "--environment", name]
+    program = f"{without}\nfrom service.cli import main\nsys.exit(main({options}))"
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, env={"PYTHONTZPATH": ""}, capture_output=True, text=True
+    )
+    assert done.returncode == code, done.stderr
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
