@@ -128,15 +128,6 @@ def test_values_for_a_device_give_a_pod_that_kubernetes_takes(helm: Helm, path: 
     assert pod(objects).get("nodeSelector", {}) == given["gpu"].get("nodeSelector", {})
 
 
-@pytest.mark.parametrize(
-    ("cpu", "workers"),
-    [("500m", 1), ("1", 1), ("1500m", 1), ("2", 1), ("2.5", 2), ("3", 2), ("3001m", 3), ("8", 7), ("96", 16)],
-)
-def test_a_pod_starts_a_worker_for_each_requested_core_but_one(helm: Helm, cpu: str, workers: int) -> None:
-    """Without a limit a pod sees all cores of its node."""
-    assert variables(helm.rendered(f"cpu={cpu}"))["GLEANER_WORKERS"] == str(workers)
-
-
 MEBIBYTES = {"Mi": 1, "Gi": 1024}
 IDLE_MIB, WORKER_MIB, SCANNING_PARSER_MIB = 766, 344, 382
 """Memory of engine and supervisor, of a worker with its idle parsers, of a parser that reads scans: BENCHMARKS.md."""
@@ -156,6 +147,32 @@ def needed_mebibytes(objects: dict[str, dict[str, Any]]) -> int:
     folders = [each["emptyDir"] for each in pod(objects)["volumes"] if each.get("emptyDir", {}).get("medium")]
     in_memory = sum(mebibytes(each["sizeLimit"]) for each in folders)
     return IDLE_MIB + CUDA_MIB + settings.workers * worker + in_memory
+
+
+@pytest.mark.parametrize(
+    ("cpu", "memory", "workers"),
+    [
+        *(("500m", "11Gi", 1), ("1", "11Gi", 1), ("1500m", "11Gi", 1), ("2", "11Gi", 1), ("2.5", "11Gi", 2)),
+        *(("3", "11Gi", 2), ("3001m", "11Gi", 3), ("8", "16Gi", 7), ("96", "64Gi", 16)),
+        *(("40", "11Gi", 5), ("8", "6400Mi", 2), ("8", "6399Mi", 1), ("8", "4864Mi", 1)),
+    ],
+)
+def test_a_pod_has_a_worker_for_each_core_but_one_that_memory_holds(
+    helm: Helm, cpu: str, memory: str, workers: int
+) -> None:
+    """Without a limit a pod sees all cores of its node."""
+    objects = helm.rendered(f"cpu={cpu}", f"memory={memory}")
+    assert variables(objects)["GLEANER_WORKERS"] == str(workers)
+    assert needed_mebibytes(objects) <= mebibytes(memory)
+
+
+def test_settings_of_any_kind_are_written_as_the_service_reads_them(helm: Helm, tmp_path: Path) -> None:
+    """YAML's numbers are floating-point numbers to Helm, which writes a million as 1e+06."""
+    values = tmp_path / "values.yaml"
+    values.write_text("settings: {WORKERS: 4, QUEUE_LIMIT_TOKENS: 12500000, MEMORY_FRACTION: 0.45, MODELS: other}")
+    told = variables(helm.rendered("settings.PARSERS=3", values=(values,)))
+    names = ("WORKERS", "QUEUE_LIMIT_TOKENS", "MEMORY_FRACTION", "MODELS", "PARSERS")
+    assert [told[f"GLEANER_{name}"] for name in names] == ["4", "12500000", "0.45", "other", "3"]
 
 
 @pytest.mark.parametrize("path", [None, *FILES], ids=lambda path: path.stem if path else "values")
@@ -239,13 +256,13 @@ def test_a_route_hands_on_what_callers_may_ask_and_nothing_else(helm: Helm) -> N
     ("spoilt", "words"),
     [
         ("scaling.minimum=0", "minimum"),
-        ("scaling.minimum=1", "minimum"),
+        ("scaling.minimum=1", "minimum: got 1, want 2"),
         ("bulk.queue=jobs", "queue"),
         ("scaling.minimum=20", "scaling.minimum is above scaling.maximum"),
         ("scaling.maximum=ten", "integer"),
         ("scaling.minimun=3", "minimun"),
         ("scaling.matchers=prod-eu", "matchers"),
-        ("image.tag=latest", "tag"),
+        ("image.tag=latest", "image.tag: latest moves"),
         ("image.repository=", "repository"),
         ("models=null", "models"),
         ("remote=models", "remote"),
@@ -254,7 +271,12 @@ def test_a_route_hands_on_what_callers_may_ask_and_nothing_else(helm: Helm) -> N
         ("settings.memory_fraction=0.4", "memory_fraction"),
         ("gpu.resource=gpu", "resource"),
         ("cpu=3 cores", "cpu"),
-        ("rollout.maxSurge=0", "rollout"),
+        ("cpu=0", "cpu"),
+        ("cpu=0m", "cpu"),
+        ("memory=11GB", "memory"),
+        ("memory=4863Mi", "memory: 4863Mi is too little"),
+        ("rollout.maxSurge=0", "maxSurge and maxUnavailable cannot both be 0"),
+        ("rollout.maxSurge=0%", "maxSurge and maxUnavailable cannot both be 0"),
         ("rollout.maxSurge=few", "rollout"),
     ],
 )

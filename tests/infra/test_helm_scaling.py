@@ -104,6 +104,17 @@ def test_a_first_pod_needs_a_queue_and_its_region(helm: Helm, spoilt: str, words
     assert words in done.stderr
 
 
+@pytest.mark.parametrize("release", ["fleet", "f" * 46, "f" * 53])
+def test_pods_are_known_by_the_names_that_kubernetes_gives(helm: Helm, release: str) -> None:
+    """It adds a hash of ten characters at most to a deployment's name, then cuts at 58 and adds five more."""
+    name = helm.rendered(release=release)["Deployment"]["metadata"]["name"]
+    made = f"{name}-5c9f7d4b8f-"[:58] + "x2x4z"
+    (pattern,) = {
+        each for query in helm.scaling_queries(release=release) for each in re.findall(r"pod=~'(.+?)'", query)
+    }
+    assert re.fullmatch(pattern, made)
+
+
 OWN = ("fleet-7c9d5b-x2x4z", "fleet-7c9d5b-x2x5z")
 OTHERS = ("fleet-two-7c9d5b-x2x4z", "fleet-two-7c9d5b-x2x6z")
 
@@ -128,6 +139,11 @@ def of_pods(name: str, value: float, pods: tuple[str, ...], labels: str = "") ->
 GAUGES = ("work_ratio", "backlog_seconds", "queue_documents", "queue_oldest_age_seconds", "gpu_utilization_ratio")
 IDLE = (0, 0, 0, 0, 0)
 BUSY = (0.8, 20, 900, 20, 0.99)
+
+
+def until_now(series: dict[str, str], then: str) -> dict[str, str]:
+    """Series that change with the moment that is asked for."""
+    return {name: f"{value}x53 {then}" for name, value in series.items()}
 
 
 def of_phase(phase: Phase, pods: tuple[str, ...], labels: str = "") -> dict[str, str]:
@@ -185,7 +201,11 @@ FOR_TWO = (1.6, 40, 3, 2.5)
         *((in_phase(Phase.READY, BUSY, OWN) | in_phase(each, IDLE, NEW), FOR_TWO) for each in Phase if each != "ready"),
         (in_phase(Phase.READY, BUSY, OWN) | in_phase(Phase.DRAINING, BUSY, NEW), FOR_TWO),
         (in_phase(Phase.READY, BUSY, OWN) | of_pods("gleaner_backlog_seconds", 0, NEW), FOR_TWO),
+        (in_phase(Phase.READY, BUSY, OWN) | until_now(in_phase(Phase.READY, IDLE, NEW), "stale _"), FOR_TWO),
+        (in_phase(Phase.READY, BUSY, OWN) | until_now(in_phase(Phase.READY, IDLE, NEW), "0.0"), FOR_TWO),
         (in_phase(Phase.READY, BUSY, OWN) | in_phase(Phase.READY, IDLE, NEW), (1.6, 0, 0, 0)),
+        (in_phase(Phase.LOADING, IDLE, OWN), UNKNOWN),
+        (in_phase(Phase.DRAINING, BUSY, OWN), UNKNOWN),
         (in_phase(Phase.LOADING, IDLE, OWN) | in_phase(Phase.DRAINING, BUSY, NEW), UNKNOWN),
         (NOTHING, UNKNOWN),
     ],
@@ -194,7 +214,11 @@ FOR_TWO = (1.6, 40, 3, 2.5)
         *(f"and one {each}" for each in Phase if each != "ready"),
         "and one that still works while it drains",
         "and one without a phase yet",
+        "and one that was free and is gone",
+        "and one that was free and has started anew",
         "and one that is free",
+        "two that load",
+        "two that drain",
         "none ready",
         "nothing scraped",
     ],
@@ -211,7 +235,7 @@ def test_scaling_asks_for_the_pods_of_one_cluster_alone(helm: Helm, tmp_path: Pa
     """Both clusters have this release; a pod of the same name loads here and is ready there."""
     here, there = ',cluster="prod-eu",replica="a"', ',cluster="prod-us",replica="a"'
     series = in_phase(Phase.READY, BUSY, OWN, here) | in_phase(Phase.READY, (0.1, 0, 0, 0, 0.1), NEW, there)
-    series |= in_phase(Phase.LOADING, IDLE, NEW, here)
+    series |= in_phase(Phase.LOADING, IDLE, NEW, here) | in_phase(Phase.READY, IDLE, OTHERS, here)
     queries = helm.scaling_queries("scaling.matchers=cluster=\"prod-eu\"\\,replica='a'")
     promtool(tmp_path, [], series, answers(queries, FOR_TWO))
 

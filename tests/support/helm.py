@@ -67,7 +67,7 @@ class Helm:
         assert done.returncode == 0, done.stderr
         return done.stdout.partition("\nNOTES:\n")[2]
 
-    def scaling_queries(self, *sets: str) -> list[str]:
+    def scaling_queries(self, *sets: str, release: str = RELEASE) -> list[str]:
         """What KEDA asks of Prometheus."""
-        triggers = self.rendered(*sets)["ScaledObject"]["spec"]["triggers"]
+        triggers = self.rendered(*sets, release=release)["ScaledObject"]["spec"]["triggers"]
         return [each["metadata"]["query"] for each in triggers if each["type"] == "prometheus"]

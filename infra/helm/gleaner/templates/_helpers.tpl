@@ -3,8 +3,9 @@
 {{ .Files.Get "files/policy.json" }}
 {{- end }}
 
+{{/* With a longer one Kubernetes cuts the pods' names, and they could not be told from others. */}}
 {{- define "gleaner.name" -}}
-{{ .Release.Name | trunc 50 | trimSuffix "-" }}
+{{ .Release.Name | trunc 46 | trimSuffix "-" }}
 {{- end }}
 
 {{/* This release's pods, for Prometheus. */}}
@@ -25,7 +26,8 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- end }}
 
 {{- define "gleaner.tag" -}}
-{{ .Values.image.tag | default .Chart.AppVersion }}
+{{- if eq .Values.image.tag "latest" }}{{ fail "image.tag: latest moves; name a version or, better, a digest" }}{{ end }}
+{{- .Values.image.tag | default .Chart.AppVersion }}
 {{- end }}
 
 {{- define "gleaner.image" -}}
@@ -33,11 +35,15 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- .Values.image.repository }}{{ if hasPrefix "sha256:" $tag }}@{{ else }}:{{ end }}{{ $tag }}
 {{- end }}
 
-{{/* Front workers: all but one of the requested cores, at most 16. A pod without a limit sees those of its whole node. */}}
+{{/* Front workers: one for each requested core but one, for which there is memory, at most 16. A pod without a limit
+would see all cores of its node. */}}
 {{- define "gleaner.workers" -}}
 {{- $cpu := toString .Values.cpu }}
 {{- $cores := divf (trimSuffix "m" $cpu) (ternary 1000 1 (hasSuffix "m" $cpu)) }}
-{{- max 1 (min 16 (sub (ceil $cores) 1)) }}
+{{- $mebibytes := mul (regexFind "[0-9]+" .Values.memory) (ternary 1024 1 (hasSuffix "Gi" .Values.memory)) }}
+{{- $held := div (sub $mebibytes 3328) 1536 }}
+{{- if lt $held 1 }}{{ fail (printf "memory: %s is too little; a pod with one front worker needs 4864Mi" .Values.memory) }}{{ end }}
+{{- max 1 (min 16 $held (sub (ceil $cores) 1)) }}
 {{- end }}
 
 {{/* The service's own settings among those that the measured capacity recommends. */}}
