@@ -11,13 +11,15 @@ import re
 import sys
 from collections.abc import Sequence
 
+from infra.environments import find_environment
+
 PROVIDER = "token.actions.githubusercontent.com"
 AUDIENCE = "sts.amazonaws.com"
 _REPOSITORY = re.compile(r"[A-Za-z0-9-]+/[A-Za-z0-9._-]+")
 
 
 class BadRole(ValueError):
-    """The account, the repository, the environment or the ids cannot be such."""
+    """The account, the repository or the ids cannot be such."""
 
 
 def trust_policy(account: str, repository: str, environment: str, ids: Sequence[str] = ()) -> dict[str, object]:
@@ -28,14 +30,13 @@ def trust_policy(account: str, repository: str, environment: str, ids: Sequence[
             none for a repository whose tokens have the names alone.
 
     Raises:
-        BadRole: says which of them is wrong; a wildcard would let in others.
+        BadRole, BadEnvironment: says which of them is wrong; a wildcard would let in others.
     """
     if not re.fullmatch(r"\d{12}", account):
         raise BadRole(f"{account!r} is no account: twelve digits")
     if not _REPOSITORY.fullmatch(repository):
         raise BadRole(f"{repository!r} is no repository: OWNER/NAME")
-    if not re.fullmatch(r"[a-z][a-z0-9-]*", environment):
-        raise BadRole(f"{environment!r} is no environment")
+    find_environment(environment)
     if len(ids) not in (0, 2) or not all(re.fullmatch(r"[1-9]\d*", each) for each in ids):
         raise BadRole(f"{' '.join(ids)!r} are no ids: two numbers, of the owner and of the repository")
     if ids:
@@ -61,6 +62,8 @@ def trust_policy(account: str, repository: str, environment: str, ids: Sequence[
 def main() -> int:
     """Print it; 2 on wrong usage."""
     try:
+        if len(sys.argv) < 4:
+            raise BadRole("account, repository or environment is missing")
         account, repository, environment, *ids = sys.argv[1:]
         print(json.dumps(trust_policy(account, repository, environment, ids), indent=1))
     except ValueError as error:

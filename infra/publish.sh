@@ -17,6 +17,7 @@ version=$(sed -n 's/^version = "\(.*\)"$/\1/p' pyproject.toml)
 changes=$(awk -v version="$version" '/^## / { wanted = $2 == version } wanted' CHANGELOG.md)
 
 [ -n "$registry" ] || fail "Which registry? REGISTRY=ghcr.io/owner, for one."
+case $registry in *[[:upper:]]*) fail "$registry: names of images are in lower case." ;; esac
 [ -z "$release" ] || [ "$release" = "v$version" ] || fail "$release is not the version of pyproject.toml, $version."
 [ -z "$release" ] || [ -n "$changes" ] || fail "CHANGELOG.md has no section $version."
 [ -n "${DRY_RUN:-}" ] || [ -z "$(git status --porcelain)" ] || fail "Files differ from the commit $tag: commit them."

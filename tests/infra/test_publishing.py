@@ -174,6 +174,7 @@ def test_what_could_not_be_signed_is_not_handed_on(checkout: Checkout) -> None:
     ("variables", "said"),
     [
         ({"registry": ""}, "Which registry?"),
+        ({"registry": "ghcr.io/Acme"}, "in lower case"),
         ({"RELEASE": "v9.9.9"}, "v9.9.9 is not the version of pyproject.toml"),
         ({"RELEASE": RELEASE[1:]}, "is not the version"),
         ({"COSIGN": "/nowhere/cosign"}, "cosign is needed"),

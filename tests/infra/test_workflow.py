@@ -203,7 +203,9 @@ def test_the_role_is_for_one_environment_of_one_repository(ids: tuple[str, ...],
         ("1", "acme/gleaner", "production"),
         ("111122223333", "acme/*", "production"),
         ("111122223333", "acme@123456/gleaner@456789", "production"),
+        ("111122223333", "a/b"),
         ("111122223333", "a/b", "*"),
+        ("111122223333", "a/b", "prodution"),
         ("111122223333", "a/b", "production", "1"),
         ("111122223333", "a/b", "production", "1", "*"),
         ("111122223333", "a/b", "production", "1", "0"),
@@ -215,6 +217,7 @@ def test_what_is_no_role_is_refused_in_a_sentence(words: tuple[str, ...]) -> Non
     assert done.returncode == 2
     assert done.stdout == ""
     assert len(done.stderr.splitlines()) == 1
+    assert "unpack" not in done.stderr
 
 
 def test_without_ids_it_is_said_which_repositories_are_trusted() -> None:
