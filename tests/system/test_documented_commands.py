@@ -30,6 +30,7 @@ NOT_RUN = {
     r"(\$ )?curl ": "test_readme.py and adapters/test_page.py ask these",
     r"grep .* LOG ": "the log of a fleet",
     r"aws |.*infra\.deploy_role": "an AWS account",
+    r"gh |git tag |cosign ": "a repository on GitHub, and its releases",
     r"git pull && make run": "a remote repository; the first command of README.md is the second half",
     r"make (deploy|destroy)": "an AWS account; tests/infra/test_deploying.py runs the dry run",
     r"make image|docker |kubectl |helm |prometheus ": "a container engine, a cluster, or a server",
