@@ -41,6 +41,11 @@ def test_notes_say_what_is_open_and_how_to_see_that_metrics_arrive(helm: Helm) -
     assert "ANYBODY" not in told
     assert "monitoring.labels.release" not in told
     assert "count(" not in helm.notes("scaling.enabled=false")
+    assert "fleet starts 2 pods. A pod needs" in plain
+    assert "there are 4 pods" in plain
+    from_none = helm.notes(*FROM_NONE)
+    assert "its first pod when the bulk queue has a chunk" in from_none
+    assert "4 pods" not in from_none
 
 
 def test_scaling_has_the_policys_thresholds(helm: Helm) -> None:
