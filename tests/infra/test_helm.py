@@ -262,6 +262,7 @@ def test_a_route_hands_on_what_callers_may_ask_and_nothing_else(helm: Helm) -> N
         ("scaling.maximum=ten", "integer"),
         ("scaling.minimun=3", "minimun"),
         ("scaling.matchers=prod-eu", "matchers"),
+        ("scaling.matchers=a='b'c='d'", "matchers"),
         ("image.tag=latest", "image.tag: latest moves"),
         ("image.repository=", "repository"),
         ("models=null", "models"),

@@ -241,7 +241,7 @@ def test_scaling_asks_for_the_pods_of_one_cluster_alone(helm: Helm, tmp_path: Pa
     here, there = ',cluster="prod-eu",replica="a"', ',cluster="prod-us",replica="a"'
     series = in_phase(Phase.READY, BUSY, OWN, here) | in_phase(Phase.READY, (0.1, 0, 0, 0, 0.1), NEW, there)
     series |= in_phase(Phase.LOADING, IDLE, NEW, here) | in_phase(Phase.READY, IDLE, OTHERS, here)
-    queries = helm.scaling_queries("scaling.matchers=cluster=\"prod-eu\"\\,replica='a'")
+    queries = helm.scaling_queries("scaling.matchers=cluster=\"prod-eu\"\\,replica=~'a'\\,")
     promtool(tmp_path, [], series, answers(queries, FOR_TWO))
 
 
