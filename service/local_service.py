@@ -28,7 +28,7 @@ from service.api.extraction.trace import StageTimer
 from service.api.options import ExtractOptions, Options, read_options
 from service.api.redaction.schemas import RedactOptions
 from service.api.worker import Worker, open_worker
-from service.core.errors import ModelError, NotReady, Overloaded, ServiceError
+from service.core.errors import ModelError, Overloaded, ServiceError
 from service.core.types import Phase
 from service.environment import HEARTBEAT_VARIABLE, PREFIX, child_environment
 from service.logs import LogEvent
@@ -49,7 +49,6 @@ def settings_for(options: Mapping[str, Any]) -> dict[str, str]:
 
 UNHURRIED = {"deadline_ms": "3600000", "max_queue_ms": "0"}
 """Settings where nobody waits for a single answer, so that a slow machine refuses no file."""
-START_SECONDS = 300.0
 POLL_SECONDS = 0.02
 MOST_DEATHS = 4
 """Engines that may die in a row without an answer: over a document, over it alone, and twice more."""
@@ -207,12 +206,11 @@ class LocalService:
             self._start_engine()
 
     async def _wait_until_ready(self) -> None:
-        end = time.monotonic() + START_SECONDS
         while not self._worker.engine.serving:
+            if self._worker.starting.done():
+                self._worker.starting.result()
             status = self._worker.engine.status
             self._report(f"{status.phase.value} {status.percent} %")
             if status.phase is Phase.FAILED or not self._is_alive():
                 raise ModelError(status.detail or "the engine could not start; its last lines say why")
-            if time.monotonic() > end:
-                raise NotReady(f"the engine was not ready after {START_SECONDS:.0f} s")
             await asyncio.sleep(POLL_SECONDS)

@@ -53,6 +53,7 @@ class LogEvent(StrEnum):
     PARSER_FAILED = "parser_failed"
     PARSER_SANDBOX = "parser_sandbox"
     ZYGOTE_DIED = "zygote_died"
+    ZYGOTE_LATE = "zygote_late"
     ENGINE_MESSAGE_FAILED = "engine_message_failed"
     ENGINE_MESSAGE_UNEXPECTED = "engine_message_unexpected"
     TOKENIZERS_FAILED = "tokenizers_failed"

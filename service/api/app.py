@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import cache, partial
 from typing import Any
 
 from fastapi import FastAPI, Request
+from gunicorn.arbiter import Arbiter
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response
@@ -33,8 +35,10 @@ from service.api.worker import Worker, open_worker
 from service.core.errors import GleanerError, InternalError, MalformedRequest, UnknownRoute, WrongMethod
 from service.core.types import Phase
 from service.environment import distribution_version
-from service.process import raise_open_files
+from service.process import exit_now, raise_open_files
 from service.settings import Settings
+
+log = logging.getLogger(__name__)
 
 
 def create_app(settings: Settings) -> ASGIApp:
@@ -74,6 +78,7 @@ def create_app(settings: Settings) -> ASGIApp:
 @asynccontextmanager
 async def _lifespan(app: FastAPI, settings: Settings, registry: AdapterRegistry) -> AsyncIterator[dict[str, Any]]:
     async with open_worker(settings) as worker, _access(settings, worker) as access:
+        worker.starting.add_done_callback(_end_if_failed)
         app_state = AppState(
             worker=worker,
             access=access,
@@ -100,6 +105,13 @@ async def _lifespan(app: FastAPI, settings: Settings, registry: AdapterRegistry)
             yield {"app_state": app_state, "connections": connections, "console": console}
         if app_state.tracing is not None:
             await asyncio.to_thread(app_state.tracing.stop)
+
+
+def _end_if_failed(starting: asyncio.Task[None]) -> None:
+    """End this process, and by its exit code the API, if the worker's parts cannot be started."""
+    if not starting.cancelled() and (error := starting.exception()) is not None:
+        log.critical("the worker cannot start: %s", error)
+        exit_now(Arbiter.WORKER_BOOT_ERROR)
 
 
 @asynccontextmanager

@@ -2,7 +2,7 @@
 
 gunicorn replaces a dead worker for ever; here too many deaths within a minute end the API. gunicorn aborts a worker
 that has not reported for longer than its time-out, also when the arbiter itself was paused with it; here that time
-counts anew after a pause of the arbiter.
+counts anew after a pause of the arbiter. A worker that starts has not reported yet, and may take any time.
 """
 
 from __future__ import annotations
@@ -60,7 +60,8 @@ class WorkerArbiter(Arbiter):  # type: ignore[misc]
         self._looked_seconds = now
         if paused:
             for worker in self.WORKERS.values():
-                worker.tmp.notify()
+                if worker.tmp.last_update() <= now:  # Before the first report it is the file's own time, since 1970.
+                    worker.tmp.notify()
         super().murder_workers()
 
     def stop(self, graceful: bool = True) -> None:

@@ -82,11 +82,12 @@ async def livez(_request: Request) -> Response:
 
 @router.get("/readyz")
 async def readyz(request: Request) -> Response:
-    engine = request.state.app_state.worker.engine
-    status = engine.status
+    state: AppState = request.state.app_state
+    engine, status = state.worker.engine, state.worker.engine.status
     ready = engine.connected and status.phase is Phase.READY
     phase = status.phase if engine.connected else Phase.LOADING
-    report = {"phase": phase, "percent": status.percent if engine.connected else 0, "detail": status.detail}
+    detail = status.detail if state.worker.starting.done() else "the parsers start"
+    report = {"phase": phase, "percent": status.percent if engine.connected else 0, "detail": detail}
     return Response(msgspec.json.encode(report), 200 if ready else 503, media_type="application/json")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import platform
 import time
 from collections.abc import AsyncIterator
@@ -38,8 +39,14 @@ QUEUED_REQUESTS = 2
 
 @dataclass(frozen=True, slots=True)
 class Worker:
-    """The parts that answer requests in one process."""
+    """The parts that answer requests in one process.
 
+    Attributes:
+        starting: the start of the parsers and then of the engine's client; raises InternalError if the zygote dies,
+            BadSettings if the sandbox is required and does not hold.
+    """
+
+    starting: asyncio.Task[None]
     engine: EngineClient
     extractor: Extractor
     redactor: Redactor
@@ -51,7 +58,7 @@ class Worker:
 
 @asynccontextmanager
 async def open_worker(settings: Settings) -> AsyncIterator[Worker]:
-    """Start the parts; stop them when the context ends."""
+    """Start the parts, without waiting for it; stop them when the context ends."""
     active_requests, metrics = ActiveRequests(), WorkerMetrics()
     metrics.build.labels(distribution_version(), platform.python_version()).set(1)
     engine = EngineClient(settings.engine_address, lambda: active_requests.count, metrics.resubmitted.inc)
@@ -72,15 +79,22 @@ async def open_worker(settings: Settings) -> AsyncIterator[Worker]:
     )
     engine.on_models_change(extractor.load_tokenizers)
     engine.report_load(lambda: _load_of(extractor, parsers, time.monotonic()))
-    engine.start()
-    await parsers.start()
+    starting = asyncio.create_task(_start(parsers, engine))
     try:
         redactor = Redactor(extractor, FileRedactor(parsers, ocr), settings.redact_key)
-        yield Worker(engine, extractor, redactor, parsers, metrics, active_requests, TraceBook())
+        yield Worker(starting, engine, extractor, redactor, parsers, metrics, active_requests, TraceBook())
     finally:
+        starting.cancel()
+        await asyncio.wait((starting,))
         await parsers.stop()
         await engine.stop()
         threads.shutdown(wait=False, cancel_futures=True)
+
+
+async def _start(parsers: ParserPool, engine: EngineClient) -> None:
+    """Start the parsers, however slowly, and only then look for the engine: until then the worker is not ready."""
+    await parsers.start()
+    engine.start()
 
 
 def _load_of(extractor: Extractor, parsers: ParserPool, now: float) -> WorkerLoad:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import signal
 import time
+from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from gunicorn.errors import HaltServer
+from gunicorn.workers.workertmp import WorkerTmp
 
 from service.api.__main__ import STUCK_SECONDS, GunicornServer
 from service.api.arbiter import WorkerArbiter, most_deaths
@@ -64,6 +68,19 @@ def test_after_a_pause_of_the_arbiter_itself_workers_have_their_time_again(
     monkeypatch.setattr("service.api.arbiter.PAUSE_SECONDS", 1e9)
     arbiter.murder_workers()
     assert arbiter.sent == []
+
+
+def test_a_late_arbiter_gives_a_starting_worker_no_time_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a starved machine both are; a report for the worker would have begun its time."""
+    arbiter = Arbiter(tmp_path)
+    monkeypatch.setattr("service.api.arbiter.PAUSE_SECONDS", -1.0)
+    with closing(WorkerTmp(arbiter.cfg)) as starts:
+        worker: Any = SimpleNamespace(tmp=starts, aborted=False)
+        arbiter.WORKERS = {1: worker}
+        unreported = starts.last_update()
+        arbiter.murder_workers()
+        assert starts.last_update() == unreported
+        assert arbiter.sent == []
 
 
 def test_too_many_deaths_end_the_api_but_not_workers_that_it_stops(tmp_path: Path) -> None:

@@ -9,8 +9,9 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack, closing, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ import httpx
 import pytest
 
 from service.api.arbiter import most_deaths
+from service.documents.ocr.networks import BUILTIN_WEIGHTS
 from service.logs import LogEvent
 from tests.support.document_files import simple_pdf
 from tests.support.extraction import TEXT, assert_problem, random_texts
@@ -53,6 +55,45 @@ def test_requests_are_refused_before_the_models_are_loaded(home: Path) -> None:
             assert set(ready.json()) == {"phase", "percent", "detail"}
             assert service.get("/livez").status_code == 200
             assert_problem(service.extract(text=TEXT), 503, "not_ready")
+
+
+@contextmanager
+def slow_parsers(home: Path, weights: Path) -> Iterator[tuple[Service, Path]]:
+    """A service of one worker whose zygote waits for OCR's weights: they are a pipe until they are written."""
+    for each in BUILTIN_WEIGHTS.iterdir():
+        (weights / each.name).symlink_to(each)
+    (pipe := weights / "detection.onnx").unlink()
+    os.mkfifo(pipe)
+    with start(home, MODELS="tiny", WORKERS=1, OCR_FOLDER=weights) as service:
+        wait_until(lambda: service.phase() != "unreachable")
+        yield service, pipe
+
+
+def test_a_worker_says_that_its_parsers_are_late_and_waits_for_them(home: Path, tmp_path: Path) -> None:
+    with slow_parsers(home, tmp_path) as (service, pipe):
+        ready = service.get("/readyz")
+        assert (ready.status_code, ready.json()) == (
+            503,
+            {"phase": "loading", "percent": 0, "detail": "the parsers start"},
+        )
+        assert service.get("/livez").status_code == 200
+        assert_problem(service.extract(text=TEXT), 503, "not_ready")
+        pipe.write_bytes((BUILTIN_WEIGHTS / "detection.onnx").read_bytes())
+        wait_until(service.is_ready)
+        assert service.extract(text=TEXT).status_code == 200
+        file = httpx.post(f"{service.url}/extract", files={"file": simple_pdf("Invoice INV-20931")}, timeout=180.0)
+        assert file.status_code == 200, file.text
+
+
+def test_parsers_that_keep_dying_at_the_start_end_the_service(home: Path, tmp_path: Path) -> None:
+    with slow_parsers(home, tmp_path) as (service, _pipe):
+        while service.process.poll() is None:
+            for worker in children_of(service.find("api") or 0):
+                for zygote in zygotes_of(worker):
+                    os.kill(zygote, signal.SIGKILL)
+            time.sleep(0.05)
+        assert service.process.returncode == 1
+        assert "the worker cannot start: The parsers' zygote cannot be started." in service.log.read_text()
 
 
 def test_killing_the_engine_fails_no_request(home: Path) -> None:

@@ -64,7 +64,9 @@ class EngineConnection:
         self._tasks = [asyncio.create_task(loop) for loop in (self._watch(monitor), self._beat_for_ever())]
 
     async def close(self) -> None:
-        """Stop and close the socket; messages not yet sent are dropped."""
+        """Stop and close the socket, if it was opened; messages not yet sent are dropped."""
+        if not self._tasks:
+            return
         self._loop.remove_reader(self._readable)
         for task in self._tasks:
             task.cancel()
@@ -79,6 +81,8 @@ class EngineConnection:
 
     def deliver(self, parts: Parts) -> bool:
         """Send the parts of messages, end to end, now; False when no engine is connected."""
+        if not self._tasks:
+            return False
         try:
             self._socket.send(delivery(parts), zmq.NOBLOCK)
         except zmq.ZMQError:  # No engine is there, or the worker ends.

@@ -17,6 +17,7 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
 from itertools import count
 from typing import Protocol
 
@@ -34,9 +35,10 @@ from service.settings import BadSettings
 log = logging.getLogger(__name__)
 
 COMMAND = (sys.executable, "-m", "service.api.parsers.zygote")
-START_SECONDS = 60.0
+LATE_SECONDS = 10.0
+"""Seconds after which a zygote that has not started yet is logged; as long as it lives it is waited for."""
 START_TRIES = 3
-"""Most starts of a zygote that dies while it starts; one that says nothing in time is not started again."""
+"""Most starts of a zygote that dies while it starts."""
 STOP_SECONDS = 5.0
 
 
@@ -133,15 +135,22 @@ class _Running:
             arguments = (*COMMAND, msgspec.json.encode(config).decode())
             process = await asyncio.create_subprocess_exec(*arguments, stdin=theirs.fileno(), env=parser_environment())
         reader, writer = await asyncio.open_unix_connection(sock=ours)
+        fields = {"event": LogEvent.ZYGOTE_LATE, "seconds": LATE_SECONDS, "child": process.pid}
+        late = partial(log.warning, "the parsers' zygote is slow to start", extra=fields)
+        notice = asyncio.get_running_loop().call_later(LATE_SECONDS, late)
         try:
-            async with asyncio.timeout(START_SECONDS):
-                ready = await _message(reader)
+            ready = await _message(reader)
             assert isinstance(ready, ZygoteReady)
-        except (TimeoutError, asyncio.IncompleteReadError, ConnectionError) as error:
+        except BaseException as error:
             writer.close()
-            await _end(process)
-            kind = InternalError if isinstance(error, TimeoutError) else _DiedAtStart
-            raise kind("The parsers' zygote cannot be started.") from error
+            if process.returncode is None:
+                process.kill()
+            await process.wait()
+            if isinstance(error, (asyncio.IncompleteReadError, ConnectionError)):
+                raise _DiedAtStart("The parsers' zygote cannot be started.") from error
+            raise
+        finally:
+            notice.cancel()
         running = cls(process, ours, ready.report)
         running._listening = asyncio.create_task(running._listen(reader, writer))
         return running
