@@ -21,7 +21,7 @@ case $registry in *[[:upper:]]*) fail "$registry: names of images are in lower c
 [ -z "$release" ] || [ "$release" = "v$version" ] || fail "$release is not the version of pyproject.toml, $version."
 [ -z "$release" ] || [ -n "$changes" ] || fail "CHANGELOG.md has no section $version."
 [ -n "${DRY_RUN:-}" ] || [ -z "$(git status --porcelain)" ] || fail "Files differ from the commit $tag: commit them."
-for program in skopeo "$cosign" ${release:+helm}; do
+for program in skopeo "$cosign" "${SYFT:-syft}" "${GRYPE:-grype}" ${release:+helm}; do
   [ -n "${DRY_RUN:-}" ] || command -v "$program" >/dev/null || fail "$program is needed."
 done
 

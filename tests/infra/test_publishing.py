@@ -178,6 +178,8 @@ def test_what_could_not_be_signed_is_not_handed_on(checkout: Checkout) -> None:
         ({"RELEASE": "v9.9.9"}, "v9.9.9 is not the version of pyproject.toml"),
         ({"RELEASE": RELEASE[1:]}, "is not the version"),
         ({"COSIGN": "/nowhere/cosign"}, "cosign is needed"),
+        ({"SYFT": "/nowhere/syft"}, "syft is needed"),
+        ({"GRYPE": "/nowhere/grype"}, "grype is needed"),
     ],
 )
 def test_what_cannot_be_published_is_a_sentence(checkout: Checkout, variables: dict[str, str], said: str) -> None:
