@@ -86,6 +86,9 @@ forget_failed() {
     *_IN_PROGRESS)
       fail "$1 is $status: wait until that has ended. $no_capacity"
       ;;
+    UPDATE_ROLLBACK_FAILED)
+      fail "$1 is $status: clear away what its events name, then aws cloudformation continue-update-rollback --region $region --stack-name $1"
+      ;;
   esac
 }
 

@@ -29,10 +29,15 @@ def in_force(base: Template) -> dict[str, Any]:
 def refusals(environment: Environment, base: Template) -> list[str]:
     """The edits that cannot be deployed, one sentence each, with the remedy."""
     was = in_force(base)
+    beside = f"and destroy {environment.name} afterwards (infra/README.md, Operating)"
+    if base and DEPLOYED not in base.get("Metadata", {}):
+        return [
+            f"{environment.fleet} was deployed by an older version of Gleaner, whose network no deployment can change "
+            f"into this one's: deploy an environment of another name beside it, {beside}"
+        ]
     return [
         f"{name} is {was[name]!r} in what is deployed, and no deployment can change it to {value!r}: set it back; or "
-        f"give an environment of another name the new value, and destroy {environment.name} afterwards "
-        "(infra/README.md, Operating)"
+        f"give an environment of another name the new value, {beside}"
         for name, value in environment.made_once.items()
         if was.get(name, value) != value
     ]

@@ -191,6 +191,15 @@ def test_a_stack_that_is_still_changed_is_waited_for(account: Account, status: s
     assert not account.called("gleaner-production-fleet --no-fail")
 
 
+def test_a_stack_whose_rollback_failed_is_said_with_the_way_on(account: Account) -> None:
+    account.change(stacks={"gleaner-production-base": "UPDATE_ROLLBACK_FAILED"})
+    done = account.deploy()
+    assert done.returncode != 0
+    assert done.stderr.splitlines()[-1].endswith("--stack-name gleaner-production-base")
+    assert "continue-update-rollback --region eu-central-1" in done.stderr
+    assert not account.called("cloudformation deploy")
+
+
 STATES = [
     ["InService", True],
     ["InService", False],

@@ -16,6 +16,7 @@ from infra.scaling.limits import Delays, Forecast, Limits
 from infra.scaling.policy_values import Tuning
 from infra.stacks.app import build
 from tests.support.cloudformation import Refusal, Stacks
+from tests.support.source_tree import ROOT
 
 CERTIFICATE = find_environment("production").certificate
 SHORT = Delays(longest_request_seconds=70, drain_grace_seconds=20)
@@ -45,6 +46,7 @@ EDITS: Mapping[str, Mapping[str, Any]] = {
         "warm_pool": 3,
         "step_tasks": 3,
         "spare_percent": 20,
+        "capacity_file": str(ROOT / "tests" / "support" / "capacity.json"),
         "max_queue_ms": None,
         "allowed_networks": ("10.1.0.0/16", "10.2.0.0/16"),
         "scrape_networks": ("10.3.0.0/16",),
@@ -58,8 +60,8 @@ EDITS: Mapping[str, Mapping[str, Any]] = {
         "monthly_dollars": 9,
     },
 }
-ELSEWHERE = {"name", "home", "capacity_file"}
-"""Options that make another environment, in another region; and a file, whose figures are thresholds alone."""
+ELSEWHERE = {"name", "home"}
+"""Options that make another environment, or one in another region."""
 
 
 @pytest.fixture(scope="module")
@@ -99,6 +101,30 @@ def test_an_edit_is_taken_or_refused_before(
             deploy(stacks, *templates[after])
     else:
         deploy(stacks, *templates[after])
+
+
+@pytest.mark.parametrize("edits", [("bulk jobs", "plain"), ("all else", "spot"), ("from no task on", "adapters")])
+def test_an_edit_may_follow_one_that_was_not_finished(
+    templates: dict[str, tuple[Template, Template]], edits: tuple[str, str]
+) -> None:
+    """Whether its fleet was rolled back, or the base was not deployed again."""
+    for done in (("base",), ("base", "fleet")):
+        stacks = Stacks()
+        deploy(stacks, *templates["more of bulk jobs"])
+        for edit in edits:
+            base, fleet = templates[edit]
+            stacks.deploy("base", base_first(stacks.deployed["base"], base))
+            if "fleet" in done:
+                stacks.deploy("fleet", fleet)
+        deploy(stacks, *templates["three zones"])
+
+
+def test_an_older_versions_base_is_refused_and_none_is_not(templates: dict[str, tuple[Template, Template]]) -> None:
+    """It says nothing of itself, and its subnets have addresses of this one's."""
+    base = templates["plain"][0]
+    (found,) = refusals(PLAIN, {name: part for name, part in base.items() if name != "Metadata"})
+    assert "gleaner-x was deployed by an older version of Gleaner" in found
+    assert refusals(PLAIN, base) == refusals(PLAIN, {}) == []
 
 
 def test_each_option_is_edited() -> None:

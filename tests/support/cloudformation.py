@@ -38,7 +38,9 @@ class Stacks:
         old = self.deployed.get(name, {"Resources": {}})
         made = _made(old, new)
         others = [each for stack, each in self.deployed.items() if stack != name]
-        for problem in (*_exports(old, new, made, others), *_resources(old, new, made)):
+        lacking = _imported(new).difference(*map(_exported, others))
+        missing = [f"no export named {each}" for each in lacking]
+        for problem in (*missing, *_exports(old, new, made, others), *_resources(old, new, made)):
             raise Refusal(f"{name}: {problem}")
         self.deployed[name] = new
 
