@@ -12,6 +12,7 @@ import re
 import sys
 from dataclasses import dataclass, field
 from enum import StrEnum
+from ipaddress import IPv4Network
 
 from infra.bulk_jobs import BulkJobs, region_of
 from infra.instances import INSTANCE_SIZES, NOTICED_SECONDS, SPOT_LOOK_SECONDS, SPOT_NOTICE_SECONDS
@@ -41,11 +42,10 @@ class BadEnvironment(ValueError):
 
 
 class Variant(StrEnum):
-    """The starter of the containers: ECS, or each instance of an EC2 group."""
+    """The starter of the containers: ECS, or the user data of each instance of an EC2 group."""
 
     ECS = "ecs"
     ASG = "asg"
-    """No ECS: each instance's user data runs the container."""
 
 
 class Purchase(StrEnum):
@@ -156,10 +156,7 @@ class Environment:
                 "would start cold: raise warm_pool, or lower step_tasks",
             ),
             (self.number_of_zones in (2, 3), "a fleet is in two zones or three"),
-            (
-                re.fullmatch(r"[\d.]+/(1[6-9]|20)", self.network) is not None,
-                f"network is {self.network}: its mask has 16 to 20 bits, of which subnets take 4 and 8 more",
-            ),
+            (16 <= _mask_bits(self.network) <= 20, f"network {self.network}: 16 to 20 bits of mask, zeros after it"),
             (
                 delays.stop_seconds > delays.longest_request_seconds,
                 f"a task is killed {delays.stop_seconds} s after SIGTERM, a request may take "
@@ -210,7 +207,7 @@ class Environment:
     @property
     def number_of_zones(self) -> int:
         """Zones that the fleet is in."""
-        return len(self.zones) or self.zone_count
+        return len({*self.zones}) or self.zone_count
 
     @property
     def made_once(self) -> dict[str, str | bool]:
@@ -254,6 +251,14 @@ class Environment:
         """True when certificate or buckets are still the example's, which can be synthesized but not deployed."""
         named = self.bulk is not None and "s3://example-" in self.bulk.inputs + self.bulk.outputs
         return named or (self.certificate is not None and f":{PLACEHOLDER_ACCOUNT}:" in self.certificate)
+
+
+def _mask_bits(network: str) -> int:
+    """Bits of a network's mask; -1 of what is no network of IPv4."""
+    try:
+        return IPv4Network(network).prefixlen
+    except ValueError:
+        return -1
 
 
 _EXAMPLE = f"arn:aws:acm:eu-central-1:{PLACEHOLDER_ACCOUNT}:certificate/00000000-0000-0000-0000-000000000000"
@@ -322,10 +327,10 @@ def find_environment(name: str) -> Environment:
     Raises:
         BadEnvironment: lists those that there are.
     """
-    for environment in ENVIRONMENTS:
-        if environment.name == name:
-            return environment
-    raise BadEnvironment(f"there is no environment {name!r}; there are {', '.join(each.name for each in ENVIRONMENTS)}")
+    found = {each.name: each for each in ENVIRONMENTS}
+    if name not in found:
+        raise BadEnvironment(f"there is no environment {name!r}; there are {', '.join(found)}")
+    return found[name]
 
 
 def main() -> int:

@@ -181,7 +181,7 @@ class Network(Construct):
                 self, "Attachment", vpc_id=self.vpc.vpc_id, internet_gateway_id=gateway.ref
             )
             for each in zones:
-                subnet = ec2.PublicSubnet(self, f"Public{each[-1].upper()}", **self._place(environment, each, 8, 128))
+                subnet = ec2.PublicSubnet(self, f"Public{each[-1].upper()}", **self._place(environment, each, 7, 64))
                 subnet.add_default_internet_route(gateway.ref, joined)
                 self.public.append(subnet)
             del self.public[used:]

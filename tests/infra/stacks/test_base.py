@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from ipaddress import IPv4Network
+from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 from infra.environments import Environment, Variant
-from infra.stacks.app import usual_zones
-from tests.support.fleets import EACH, Read, fleet
+from infra.stacks.app import build, usual_zones
+from tests.support.fleets import EACH, OPTIONS, Read, fleet
 from tests.support.templates import Template, listed, only, resources, text
 
 READS = ("s3:GetObject", "s3:ListBucket")
@@ -59,6 +62,18 @@ def test_the_fleet_is_in_its_zones_of_a_network_that_is_in_all(template: Read, e
     ]
     assert set(used) == {*zones[: environment.number_of_zones]}
     assert not environment.zones or set(used) == {*environment.zones}
+
+
+def test_subnets_of_a_small_network_have_room_for_a_balancer(tmp_path: Path) -> None:
+    """AWS asks for masks of 27 bits at most; no two subnets overlap, in whichever zones."""
+    environment = Environment(name="x", certificate=OPTIONS.certificate, public=True, network="10.42.16.0/20")
+    build(tmp_path, (environment,), nag=False, zones=[f"us-east-1{letter}" for letter in "abcdefgh"]).synth()
+    made = resources(json.loads((tmp_path / "gleaner-x-base.template.json").read_text()), "AWS::EC2::Subnet")
+    blocks = sorted(IPv4Network(each["CidrBlock"]) for each in made.values())
+    assert len(blocks) == 16
+    assert {block.prefixlen for block in blocks} == {24, 27}
+    assert not [one for one, next_one in pairwise(blocks) if one.overlaps(next_one)]
+    assert all(block.subnet_of(IPv4Network(environment.network)) for block in blocks)
 
 
 @EACH
