@@ -15,7 +15,7 @@ from infra.environments import find_environment
 
 PROVIDER = "token.actions.githubusercontent.com"
 AUDIENCE = "sts.amazonaws.com"
-_REPOSITORY = re.compile(r"[A-Za-z0-9-]+/[A-Za-z0-9._-]+")
+_REPOSITORY = re.compile(r"[A-Za-z0-9_-]+/[A-Za-z0-9._-]+")
 
 
 class BadRole(ValueError):

@@ -185,13 +185,13 @@ def test_input_reaches_the_shell_by_its_environment_alone() -> None:
 @pytest.mark.parametrize(
     ("ids", "subject"),
     [
-        ((), "repo:acme/gleaner:environment:production"),
-        (("123456", "456789"), "repo:acme@123456/gleaner@456789:environment:production"),
+        ((), "repo:acme_inc/gleaner:environment:production"),
+        (("123456", "456789"), "repo:acme_inc@123456/gleaner@456789:environment:production"),
     ],
 )
 def test_the_role_is_for_one_environment_of_one_repository(ids: tuple[str, ...], subject: str) -> None:
     """The second is the subject of repositories made, renamed or transferred since 15 July 2026."""
-    policy: Any = trust_policy("111122223333", "acme/gleaner", "production", ids)
+    policy: Any = trust_policy("111122223333", "acme_inc/gleaner", "production", ids)
     (statement,) = policy["Statement"]
     assert list(statement["Condition"]) == ["StringEquals"]
     assert set(statement["Condition"]["StringEquals"].values()) == {"sts.amazonaws.com", subject}
