@@ -6,7 +6,7 @@ from typing import Any
 
 from infra.environments import Environment
 from tests.support.fleets import EACH, Read, fleet
-from tests.support.templates import Template, listed, resources
+from tests.support.templates import Template, listed, resources, text
 
 WILDCARDS = {
     "ecr:GetAuthorizationToken",
@@ -38,6 +38,25 @@ def test_only_actions_without_resources_are_granted_on_everything(template: Read
         assert not any("*" in action for action in listed(statement["Action"])), statement
         if "*" in listed(statement["Resource"]) and "Condition" not in statement:
             assert set(listed(statement["Action"])) <= WILDCARDS, statement
+
+
+DOORS = {"ecr": {"ecr.api", "ecr.dkr"}, "ecs": {"ecs", "ecs-agent", "ecs-telemetry"}, "cloudwatch": {"monitoring"}}
+"""Names of endpoints, by the service's name in actions, where they differ."""
+
+
+@EACH
+def test_each_service_that_a_role_may_call_has_an_endpoint(template: Read, environment: Environment) -> None:
+    """And no other has one. KMS is called by S3, SQS and SNS."""
+    found = {
+        action.partition(":")[0]
+        for each in statements(fleet(template, environment))
+        for action in listed(each["Action"])
+    }
+    wanted = {door for service in found - {"kms"} for door in DOORS.get(service, {service})}
+    made = resources(template(f"{environment.name}-base"), "AWS::EC2::VPCEndpoint").values()
+    there = {text(each["ServiceName"]).partition("<AWS::Region>.")[2] for each in made}
+    assert wanted <= there
+    assert there - wanted <= {"secretsmanager"}, "whose keys may be asked for by any edit"
 
 
 @EACH
