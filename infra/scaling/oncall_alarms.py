@@ -72,7 +72,7 @@ def _alarms(policy: Policy) -> tuple[Alarm, ...]:
             conditions=(Condition(REFUSALS, Statistic.SUM, Comparison.ABOVE, MOST_REFUSED, per=REQUESTS),),
             periods=2,
             period_seconds=MINUTE,
-            meaning="More than one document for each hundred requests is turned away (429): the queue is full or "
+            meaning="More than one document for each hundred requests is turned away: the queue is full or "
             "deadlines are out of reach.",
             remedy="Is the fleet at its maximum? Raise it. Is it starting? Callers retry after the time they are told. "
             "Does one client ask with deadlines that nobody could keep? The log names it.",

@@ -88,7 +88,7 @@ REQUESTS = Signal("Requests", Unit.COUNT, Kind.COUNT)
 SERVER_ERRORS = Signal("ServerErrors", Unit.COUNT, Kind.COUNT)
 """Those that the service failed, in whole or in part; a refusal is no failure (`core/errors.is_server_error`)."""
 REFUSALS = Signal("Refusals", Unit.COUNT, Kind.COUNT)
-"""Documents refused for lack of capacity (`queue_full`, `deadline_exceeded`)."""
+"""Documents refused for lack of capacity (`points.CAPACITY_REFUSALS`)."""
 RESTARTS = Signal("Restarts", Unit.COUNT, Kind.COUNT)
 """Engine starts after the first one."""
 MEMORY_SPLITS = Signal("MemorySplits", Unit.COUNT, Kind.COUNT)

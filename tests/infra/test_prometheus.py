@@ -12,7 +12,9 @@ import pytest
 import yaml
 
 from infra.environments import ENVIRONMENTS, Variant, find_environment
+from infra.scaling.oncall_alarms import MOST_REFUSED
 from infra.stacks.container import INTERNAL_PORT
+from service.signals.points import CAPACITY_REFUSALS
 from tests.support.fleets import Read, fleet
 from tests.support.metric_values import exported_names
 from tests.support.templates import only, resources
@@ -122,6 +124,13 @@ def test_every_rule_asks_for_metrics_that_the_service_has(rule: dict[str, Any]) 
     for name in NAMES.findall(rule["expr"]):
         plain = next((name.removesuffix(end) for end in SUFFIXES if name.endswith(end)), name)
         assert {name, plain} & known, name
+
+
+def test_refusals_are_those_that_cloudwatch_counts() -> None:
+    (rule,) = [rule for rule in ALERTS if rule["alert"] == "GleanerRefuses"]
+    (codes,) = re.findall(r'code=~"([^"]+)"', rule["expr"])
+    assert codes.split("|") == [*CAPACITY_REFUSALS]
+    assert rule["expr"].endswith(f"> {MOST_REFUSED}")
 
 
 @alert
