@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
@@ -138,6 +139,17 @@ def test_a_folder_with_pickled_weights_only_is_refused(tmp_path: Path) -> None:
     (folder / "model.safetensors").unlink()
     with pytest.raises(ModelError, match="no safetensors weights"):
         load_encoder(folder, CPU, torch.float32)
+
+
+@pytest.mark.parametrize("hollow", [False, True])
+@pytest.mark.parametrize("kind", ["layoutlm", "lilt", "bros", "layoutlmv2", "layoutlmv3", "markuplm"])
+def test_a_model_that_sees_where_a_token_stands_is_refused(kind: str, hollow: bool, tmp_path: Path) -> None:
+    """It was served with every box zero, and answered as a blind one."""
+    folder = make_model(tmp_path / "m")
+    config = json.loads((folder / "config.json").read_text()) | {"model_type": kind}
+    (folder / "config.json").write_text(json.dumps(config))
+    with pytest.raises(ModelError, match=rf"\({kind}\) sees where each token stands"):
+        read_checkpoint(folder, torch.float32, hollow=hollow)
 
 
 @pytest.mark.parametrize("change", ["missing", "unexpected"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,7 @@ def read(folder: Path, dtype: torch.dtype, *, int8: bool = False, hollow: bool =
         raise ModelError(f"the folder {folder.name} has no safetensors weights")
     with readable(folder), quiet_transformers():
         _check_layers(folder)
+        _check_inputs(folder)
         model, report = _hollow(folder) if hollow else _whole(folder, torch.float32 if int8 else dtype)
     require_complete(folder, model, report)
     model.eval().requires_grad_(False)
@@ -69,6 +71,23 @@ def _hollow(folder: Path) -> tuple[PreTrainedModel, dict[str, Any]]:
         None, config=config, state_dict=weights, dtype=stored_precision(weights), **_REPORTED
     )
     return read
+
+
+PLACES = ("bbox", "xpath_tags_seq")
+"""Inputs by which a model sees where a token stands: on its page (LayoutLM, LiLT, BROS), in its HTML (MarkupLM)."""
+
+
+def _check_inputs(folder: Path) -> None:
+    """Refuse a model that sees where a token stands: transformers fills a missing place in, without a word."""
+    kind = type(AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False))
+    if kind not in AutoModelForTokenClassification._model_mapping:
+        return  # Reading it says so.
+    takes = signature(AutoModelForTokenClassification._model_mapping[kind].forward).parameters
+    if place := next((each for each in PLACES if each in takes), None):
+        raise ModelError(
+            f"the model in the folder {folder.name} ({kind.model_type}) sees where each token stands (`{place}`), and "
+            "is given text alone here: its answers would be those of a model that cannot see"
+        )
 
 
 _REPORTED = {"output_loading_info": True, "ignore_mismatched_sizes": True}
