@@ -36,6 +36,8 @@ GPU_UNIT = "gleaner-gpu-watch"
 SPOT_UNIT = "gleaner-spot-watch"
 AGENT_FAILURES, GPU_FAILURES = 2, 3
 """Minutes in a row without an answer until ECS's agent is restarted, and until the instance is given up."""
+ANSWER_SECONDS = 30
+"""Seconds in which GPU and Docker answer."""
 DRAIN_HOOK = "ecs-managed-draining-termination-hook"
 """ECS's own hook, which keeps an instance for up to 48 hours until its agent says that no task is left."""
 DRAIN_MINUTES = 10
@@ -195,8 +197,9 @@ if [ "$(date +%M)" -lt 2 ]; then
 fi
 failures=/run/{GPU_UNIT}
 count=$(($(cat $failures 2>/dev/null || echo 0) + 1))
-if timeout 30 nvidia-smi --query-gpu=uuid --format=csv,noheader >/dev/null \\
-  && timeout 30 docker ps --quiet >/dev/null; then
+# A process that hangs in the driver cannot be killed, and `timeout` would wait for its end.
+answers() {{ read -t {ANSWER_SECONDS} -r < <("$@" >/dev/null && echo); }}
+if answers nvidia-smi --query-gpu=uuid --format=csv,noheader && answers docker ps --quiet; then
   {_AGENT_ANSWERS if managed else _WELL}
 fi
 echo $count > $failures

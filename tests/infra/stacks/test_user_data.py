@@ -10,6 +10,7 @@ import pytest
 
 from infra.stacks.user_data import (
     AGENT_FAILURES,
+    ANSWER_SECONDS,
     BOOT_LOG,
     DRAIN_HOOK,
     DRAIN_MINUTES,
@@ -139,6 +140,16 @@ def test_an_instance_without_gpu_docker_or_agent_is_given_up(
     assert machine.run("bash", "-c", watch).returncode == 0
     (call,) = machine.calls("set-instance-health")
     assert "--instance-id i-123 --health-status Unhealthy" in call
+
+
+@SCRIPTS
+@pytest.mark.parametrize("program", ["nvidia-smi", "docker"])
+def test_what_hangs_and_cannot_be_ended_is_given_up(machine: StubPrograms, script: str, program: str) -> None:
+    machine.has(program, "trap '' TERM; exec /bin/sleep 1")
+    watch = installed(script, GPU_UNIT, machine).replace(f"read -t {ANSWER_SECONDS}", "read -t 0.2")
+    for _ in range(GPU_FAILURES):
+        assert machine.run("bash", "-c", watch).returncode == 0
+    assert len(machine.calls("set-instance-health")) == 1
 
 
 def test_a_silent_agent_is_restarted_before_its_instance_goes(machine: StubPrograms) -> None:
