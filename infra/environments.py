@@ -143,10 +143,7 @@ class Environment:
                 not self.canary_percent or any(each.endswith("@candidate") for each in self.models),
                 "a canary needs a candidate: add `NAME@candidate` to the models",
             ),
-            (
-                self.certificate is None or _CERTIFICATE.fullmatch(self.certificate) is not None,
-                "the certificate is not an ARN of ACM",
-            ),
+            (self.certificate is None or bool(_CERTIFICATE.fullmatch(self.certificate)), "certificate: no ARN of ACM"),
             (bool(self.certificate) or not self.public, "a public balancer needs a certificate"),
             (0 <= self.warm_pool <= self.limits.maximum_tasks, "the warm pool is larger than the fleet may become"),
             (self.step_tasks >= 1, "a step adds one task at least"),
@@ -198,6 +195,11 @@ class Environment:
     def fleet(self) -> str:
         """The fleet's name: prefix of stacks and value of the metrics' dimension."""
         return f"gleaner-{self.name}"
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """Names of the Auto Scaling groups; on ECS the second is Spot's."""
+        return (self.fleet, f"{self.fleet}-spot") if self.variant is Variant.ECS else (self.fleet,)
 
     @property
     def region(self) -> str:

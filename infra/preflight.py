@@ -128,7 +128,7 @@ def _used(environment: Environment, instances: Iterable[Mapping[str, Any]]) -> d
     found = Counter[str]()
     for each in instances:
         names = {tag["Value"] for tag in each.get("Tags", ()) if tag["Key"] == "Name"}
-        if not names & {environment.fleet, f"{environment.fleet}-spot"}:
+        if names.isdisjoint(environment.groups):
             code = SPOT_QUOTA if each.get("InstanceLifecycle") == "spot" else ON_DEMAND_QUOTA
             found[code] += each["CpuOptions"]["CoreCount"] * each["CpuOptions"]["ThreadsPerCore"]
     return found

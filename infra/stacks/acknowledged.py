@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from aws_cdk import Acknowledgment, Stack, Validations
 
-from infra.environments import Environment, Variant
+from infra.environments import Environment
 
 Reasons = dict[str, str]
 
@@ -41,7 +41,6 @@ def asg_reasons(environment: Environment) -> Reasons:
 
 def _wildcards(environment: Environment) -> Reasons:
     fleet = environment.fleet
-    groups = [fleet, *([f"{fleet}-spot"] if environment.variant is Variant.ECS else [])]
     group = "arn:<AWS::Partition>:autoscaling:<AWS::Region>:<AWS::AccountId>:autoScalingGroup:*:autoScalingGroupName"
     return {
         "IAM5[Resource::*]": _ANYTHING,
@@ -51,7 +50,7 @@ def _wildcards(environment: Environment) -> Reasons:
         **{
             f"IAM5[Resource::{group}/{name}]": "An Auto Scaling group's ARN has a random part before its name; the "
             "name is given in full."
-            for name in groups
+            for name in environment.groups
         },
     }
 

@@ -98,7 +98,7 @@ class AsgFleet(Fleet):
             *writes_logs(self.logs),
             *keys,
             *serves_sessions(),
-            *speaks_for_its_instance([self.environment_values.fleet]),
+            *speaks_for_its_instance(self.environment_values.groups),
             *self.bulk_permissions,
         ]
 

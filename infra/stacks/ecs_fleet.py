@@ -53,7 +53,6 @@ INSTANCE_WARMUP_SECONDS = 90
 """Seconds from a launch to a registered agent, in which ECS asks for no more instances; a task's start takes longer."""
 CONTAINER_START_SECONDS = 300
 """The longest start period that ECS allows a container's health check."""
-SPOT_GROUP = "spot"
 
 
 class EcsFleet(Fleet):
@@ -88,7 +87,6 @@ class EcsFleet(Fleet):
 
     def _providers(self) -> ecs.CfnClusterCapacityProviderAssociations:
         environment = self.environment_values
-        names = [self._fleet, f"{self._fleet}-{SPOT_GROUP}"]
         instances = role(
             self,
             "InstanceRole",
@@ -98,12 +96,13 @@ class EcsFleet(Fleet):
                 *pulls_images(self.base.storage.repository),
                 *serves_sessions(),
                 *writes_logs(self.logs),
-                *speaks_for_its_instance(names),
+                *speaks_for_its_instance(environment.groups),
                 *writes_metrics(),
             ],
         )
-        on_demand = self._provider("OnDemand", names[0], instances, Purchase.ON_DEMAND)
-        spot = self._provider("Spot", names[1], instances, Purchase.SPOT)
+        on_demand_group, spot_group = environment.groups
+        on_demand = self._provider("OnDemand", on_demand_group, instances, Purchase.ON_DEMAND)
+        spot = self._provider("Spot", spot_group, instances, Purchase.SPOT)
         fewest, share = environment.limits.minimum_tasks, SPOT_WEIGHT if environment.above_base is Purchase.SPOT else 0
         self._strategy = [
             self._share(on_demand, base=fewest, weight=on_demand_weight(environment)),

@@ -8,7 +8,7 @@ instance   ECS: join its own cluster; no ECS: all of the above. Both: sessions, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from aws_cdk import Aws
 from aws_cdk import aws_ecr as ecr
@@ -142,7 +142,7 @@ def serves_sessions() -> Statements:
     return [_allow("Sessions", actions, ["*"])]
 
 
-def speaks_for_its_instance(group_names: list[str]) -> Statements:
+def speaks_for_its_instance(group_names: Sequence[str]) -> Statements:
     """Completing the launch hook and reporting a lost GPU, for its own groups only."""
     pattern = f"arn:{Aws.PARTITION}:autoscaling:{Aws.REGION}:{Aws.ACCOUNT_ID}:autoScalingGroup:*:autoScalingGroupName"
     groups = [f"{pattern}/{name}" for name in group_names]

@@ -152,7 +152,9 @@ def test_what_is_published_was_tested_and_main_alone_is_deployed() -> None:
     assert deploy["if"] == "github.ref == 'refs/heads/main'"
     assert deploy["environment"] == "${{ inputs.environment || 'staging' }}"
     assert deploy["concurrency"]["cancel-in-progress"] is False
-    assert publish["concurrency"] == "publish-${{ github.ref }}-${{ github.sha }}", "two runs of one commit publish one image"
+    assert publish["concurrency"] == "publish-${{ github.ref }}-${{ github.sha }}", (
+        "two runs of one commit publish one image"
+    )
     assert "inputs.environment" in workflow()["concurrency"]["group"], "a push cancels no deployment to production"
 
 
