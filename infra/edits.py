@@ -44,15 +44,8 @@ def refusals(environment: Environment, base: Template) -> list[str]:
 
 
 def base_first(base: Template, new: Template) -> Template:
-    """The base for the time until the fleet is deployed: the new one, with what the deployed one has and exports."""
-    if _exports(base) <= _exports(new):
-        return new
-    return {**new, **{part: {**base[part], **new[part]} for part in ("Resources", "Outputs")}}
-
-
-def _exports(base: Template) -> set[str]:
-    outputs = base.get("Outputs", {}).values()
-    return {json.dumps(each["Export"]["Name"], sort_keys=True) for each in outputs if "Export" in each}
+    """The base for the time until the fleet is deployed: the new one, with all that the deployed one has."""
+    return {**new, **{part: {**base.get(part, {}), **new[part]} for part in ("Resources", "Outputs")}}
 
 
 def main() -> int:
@@ -60,7 +53,7 @@ def main() -> int:
     deployed, text, out = Path(sys.argv[1]).read_text(), Path(sys.argv[2]).read_text(), Path(sys.argv[3])
     new = json.loads(text)
     first = base_first(json.loads(deployed), new)
-    out.write_text(text if first is new else json.dumps(first, separators=(",", ":")))
+    out.write_text(text if first == new else json.dumps(first, separators=(",", ":")))
     return 0
 
 
