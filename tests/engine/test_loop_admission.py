@@ -256,18 +256,35 @@ def test_an_engine_that_refuses_by_its_warm_up_alone_measures_again(world: World
 
 
 @played(loaded=False)
-def test_a_refusal_measures_no_model_that_is_measured_or_gone(world: World) -> Iterator[Turn]:
+def test_an_idle_engine_judges_by_the_document_s_own_model(world: World) -> Iterator[Turn]:
+    """By the speed of the mixture, which is that of the slow warm-up, it would be late."""
     world.now = time.monotonic()
-    world.load(timed=TimedBatch(BUDGET, 1e9))
+    world.load(timed=TimedBatch(BUDGET, 100.0))
     yield [hello()]
-    yield [document("k", 5)]
+    yield [document("fast", 10)]
     world.device.step()
     yield []
-    ran = len(world.encoder.batches)
-    yield [document("long", *LONG, allowed=0.0), document("gone", 5, model="sha256:nobody", allowed=0.0)]
+    world.now += 1
     yield []
-    assert [world.refusal(key).code for key in ("long", "gone")] == ["too_long_for_deadline", "engine_restarting"]
-    assert len(world.encoder.batches) == ran
+    mixed = world.status().tokens_per_second
+    assert mixed is not None
+    assert mixed < 1.0
+    yield [document("k", *[10] * 3, deadline=world.now + 10.0, allowed=10.0)]
+    assert world.answers("k") == []
+
+
+@played(loaded=False)
+def test_refusals_measure_once_in_a_while_and_no_model_that_is_gone(world: World) -> Iterator[Turn]:
+    world.load(timed=TimedBatch(BUDGET, 1e9))
+    yield [hello()]
+    for key in ("first", "second"):
+        yield [document(key, *LONG, allowed=0.0), document(f"{key} gone", 5, model="sha256:nobody", allowed=0.0)]
+        world.device.finish()
+        yield []
+        yield []
+        codes = [world.refusal(each).code for each in (key, f"{key} gone")]
+        assert codes == ["too_long_for_deadline", "engine_restarting"]
+        assert len(world.encoder.batches) == 1
 
 
 @played(loaded=False)

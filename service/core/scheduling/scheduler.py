@@ -50,6 +50,7 @@ class _Document(Generic[Payload]):
     payload: Payload | None
     admitted_seconds: float
     waiting_tokens: int
+    admitted_tokens_per_second: float | None
     next_index: int = 0
     delivered: int = 0
 
@@ -103,7 +104,7 @@ class Scheduler(Generic[Payload]):
             return None
         refusal = self._admission.refusal_for(submission, self._running_tokens, now, tokens_per_second)
         if refusal is None:
-            self._enqueue(_Document(submission, payload, now, submission.tokens), now)
+            self._enqueue(_Document(submission, payload, now, submission.tokens, tokens_per_second), now)
         return refusal
 
     def cancel(self, key: str) -> Payload | None:
@@ -120,13 +121,20 @@ class Scheduler(Generic[Payload]):
     ) -> list[tuple[Refusal, Payload | None]]:
         """Remove the documents that can no longer meet their deadlines; also determines which are urgent.
 
+        One that has the engine to itself is late only by the speed that it was admitted by too: the present one may be
+        that of a bad moment, and nobody waits for its place.
+
         Args:
             alone: speed of the device with nothing but work of a model, None while unknown: by it a document that was
                 admitted, and would be late on an idle engine as well, is known to be too long for its deadline.
         """
         if not self._deadlines.is_old(now):
             return []
-        plan = self._make_plan(now, tokens_per_second or float("inf"))
+        speed = tokens_per_second or math.inf
+        if len(self._documents) == 1:
+            (only,) = self._documents.values()
+            speed = max(speed, only.admitted_tokens_per_second or 0.0, alone(only.submission.model) or 0.0)
+        plan = self._make_plan(now, speed)
         late = [self._documents[key].submission for key in plan.late]
         payloads = [self.cancel(key) for key in plan.late]
         wait = self._admission.seconds_of_work(tokens_per_second)

@@ -13,9 +13,13 @@ load, since small batches pay the same base. The rules of the fit:
   divided by `REACH`.
 
 The same is measured of each model alone: by the faster of the two a document is judged that would have the engine to
-itself (`alone_tokens_per_second`). An estimate is fresh for `FRESH_SECONDS` after a batch. After that, and after the
-warm-up, the next batch of a size replaces what was learnt of it if it was faster: a warm-up is cold, a machine was
-busy, and documents refused by such an estimate would never correct it.
+itself (`alone_tokens_per_second`). A warm-up is cold, a machine was busy, and documents refused by such an estimate
+would never correct it. So:
+- A batch before which its model rested, for at least as long as it took, and which was faster than the line says,
+  replaces what was learnt of its size and smaller ones; larger sizes take no longer for each token than it did. Under
+  load no model rests, and the mean counts alone.
+- Throughput is at least that of the slowest model alone, with a reserve: what one batch has shown may be luck.
+- While documents are refused as too long for an idle engine, one is measured every `SAMPLE_SECONDS` (`wants_sample`).
 
 Arrivals are exponentially weighted (`DecayingSum`). Backlog seconds = (waiting + recently refused tokens) / tokens per
 second; work ratio = arrived tokens per second / tokens per second.
@@ -27,13 +31,14 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from service.core.admission.policy import RESERVE
 from service.core.worker_load import DecayingSum
 
 REMEMBERED = 32
 """Batches of each size in the exponentially weighted sums."""
 REACH = 4
-FRESH_SECONDS = 60.0
-"""Seconds after a batch during which the speed that it showed counts as the present one."""
+SAMPLE_SECONDS = 15.0
+"""Least seconds between two samples of a model, each of which may take as long as a batch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,20 +86,21 @@ class BatchLatencyModel:
     def __init__(self) -> None:
         self._sizes: dict[int, _Size] = {}
         self._line: tuple[float, float] | None = None
-        self._ended = -math.inf
 
-    def is_fresh(self, now: float) -> bool:
-        """True while a batch of late shows the present speed."""
-        return now - self._ended <= FRESH_SECONDS
-
-    def add(self, tokens: int, seconds: float, ended: float = -math.inf) -> None:
-        """Learn from a batch of at least one token. `ended`: its time; -inf for one of the warm-up."""
-        size = self._sizes.setdefault(tokens.bit_length(), _Size())
-        if ended > self._ended + FRESH_SECONDS and seconds * size.tokens < tokens * size.seconds:
-            size.batches = size.tokens = size.seconds = 0.0
-        self._ended = max(ended, self._ended)
-        size.add(tokens, seconds)
+    def add(self, tokens: int, seconds: float) -> None:
+        """Learn from a batch of at least one token."""
+        self._sizes.setdefault(tokens.bit_length(), _Size()).add(tokens, seconds)
         self._line = None
+
+    def correct(self, tokens: int, seconds: float) -> None:
+        """Forget what a batch of a rested device disproves, if it was faster than predicted."""
+        predicted = self.seconds(tokens)
+        if predicted is not None and predicted <= seconds:
+            return
+        larger = {bits: size for bits, size in self._sizes.items() if size.tokens > size.batches * tokens}
+        for size in larger.values():
+            size.seconds = min(size.seconds, size.tokens / tokens * seconds)
+        self._sizes, self._line = larger, None
 
     def fit(self) -> tuple[float, float]:
         """Base in seconds, and seconds per token; zeros before the first batch."""
@@ -138,6 +144,8 @@ class ThroughputMeter:
         self._speed: float | None = None
         self._models: dict[str, BatchLatencyModel] = {}
         self._speeds: dict[str, float] = {}
+        self._ended: dict[str, float] = {}
+        self._sampled: dict[str, float] = {}
         self._busy_until = -math.inf
         self.busy_seconds = 0.0
 
@@ -150,7 +158,7 @@ class ThroughputMeter:
 
     def warmed(self, batch: TimedBatch, *, full_tokens: int, model: str = "") -> None:
         """Learn from a batch of the warm-up: the device's speed, without demand or busy time."""
-        self._learn(batch, full_tokens, model, -math.inf)
+        self._learn(batch, full_tokens, model)
 
     def computed(self, tokens: int, begun: float, ended: float, *, full_tokens: int, model: str = "") -> float:
         """Learn from a completed batch; returns its seconds of the device.
@@ -161,24 +169,33 @@ class ThroughputMeter:
             full_tokens: tokens of a full batch of this model now.
         """
         seconds = max(ended - max(begun, self._busy_until), 0.0)
+        rested = begun - self._ended.get(model, -math.inf)
+        if begun >= self._busy_until and 0 < seconds <= rested and model in self._models:
+            self._models[model].correct(tokens, seconds)
         self._busy_until = max(ended, self._busy_until)
-        self._learn(TimedBatch(tokens, seconds), full_tokens, model, ended)
+        self._ended[model] = ended
+        self._learn(TimedBatch(tokens, seconds), full_tokens, model)
         self.busy_seconds += seconds
         return seconds
 
     @property
     def tokens_per_second(self) -> float | None:
         """Estimated throughput of full batches, from recent batch latencies; None before the first batch."""
-        return self._speed
+        if self._speed is None or not self._speeds:
+            return self._speed
+        return max(self._speed, min(self._speeds.values()) / RESERVE)
 
     def alone_tokens_per_second(self, model: str) -> float | None:
         """Estimated throughput of an engine that has nothing but work of this model; None before its first batch."""
         own = self._speeds.get(model)
         return None if own is None else max(own, self._speed or 0.0)
 
-    def is_fresh(self, model: str, now: float) -> bool:
-        """True while a batch of late shows the present speed of a model."""
-        return model in self._models and self._models[model].is_fresh(now)
+    def wants_sample(self, model: str, now: float) -> bool:
+        """True, and noted, if the last sample of this model was long enough ago."""
+        if now - self._sampled.get(model, -math.inf) < SAMPLE_SECONDS:
+            return False
+        self._sampled[model] = now
+        return True
 
     def known_alone(self) -> dict[str, float]:
         """Collect `alone_tokens_per_second` of the models for which it is known."""
@@ -186,9 +203,10 @@ class ThroughputMeter:
 
     def keep(self, models: Iterable[str]) -> None:
         """Forget all models but these."""
-        for model in self._models.keys() - models:
-            del self._models[model]
-            self._speeds.pop(model, None)
+        kept = set(models)
+        for known in (self._models, self._speeds, self._ended, self._sampled):
+            for model in known.keys() - kept:
+                del known[model]
 
     def arrived_tokens_per_second(self, now: float) -> float:
         """Demand, including refused work."""
@@ -204,10 +222,10 @@ class ThroughputMeter:
         speed = self.tokens_per_second
         return (waiting_tokens + self._refused.value(now)) / speed if speed else 0.0
 
-    def _learn(self, batch: TimedBatch, full_tokens: int, model: str, ended: float) -> None:
+    def _learn(self, batch: TimedBatch, full_tokens: int, model: str) -> None:
         own = self._models.setdefault(model, BatchLatencyModel())
         for latency in (self._latency, own):
-            latency.add(batch.tokens, batch.seconds, ended)
+            latency.add(batch.tokens, batch.seconds)
         self._speed = self._latency.tokens_per_second(full_tokens)
         if (speed := own.tokens_per_second(full_tokens)) is not None:
             self._speeds[model] = speed

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from service.core.admission.policy import too_long
 from service.core.arrays import TokenIds
-from service.core.scheduling.throughput import FRESH_SECONDS, REACH, ThroughputMeter
+from service.core.scheduling.throughput import REACH, SAMPLE_SECONDS, ThroughputMeter
 from service.core.tenants import UNLIMITED
 from service.core.types import Priority, Refusal
 from service.engine.lifecycle import Lifecycle
@@ -122,9 +122,10 @@ class RequestIntake:
             self._measure(worker, submission, tokens, now)
             return
         self._throughput.arrived(submission.tokens, now)
-        refusal = self._models.refusal_for(submission, now) or self.table.admit(
-            worker, submission, tokens, now, self._throughput.tokens_per_second
-        )
+        speed = self._throughput.tokens_per_second
+        if not len(self.table.scheduler):
+            speed = self._throughput.alone_tokens_per_second(submission.model) or speed
+        refusal = self._models.refusal_for(submission, now) or self.table.admit(worker, submission, tokens, now, speed)
         if refusal is not None:
             self._throughput.refused(submission.tokens, now)
             self.table.send_refusal(worker, refusal)
@@ -138,16 +139,16 @@ class RequestIntake:
         return decision.refuses
 
     def _measure(self, worker: bytes, submission: Submitted, tokens: TokenIds, now: float) -> None:
-        """Compute the first sequences of a refused document if no batch of its model has shown its speed of late.
+        """Compute the first sequences of a refused document, if none of its model is here and no sample was of late.
 
         Otherwise an engine that was measured while it was cold or slowed down, and gets nothing but documents that are
         too long by that, would refuse them for ever. The worker ignores the scores; they are no demand. Of a document
         that a worker refused, its beginning comes, for which nothing is allowed.
         """
         model, scheduler = submission.model, self.table.scheduler
-        if self._throughput.is_fresh(model, now) or scheduler.stats(model).documents:
+        if scheduler.stats(model).documents or not self._throughput.wants_sample(model, now):
             return
-        sample = _sample(submission, self._models.guard.budget_tokens(model) / REACH, now + FRESH_SECONDS)
+        sample = _sample(submission, self._models.guard.budget_tokens(model) / REACH, now + SAMPLE_SECONDS)
         if self._models.refusal_for(sample, now) is None:
             self.table.admit(worker, sample, tokens[: sample.tokens], now, None)
 

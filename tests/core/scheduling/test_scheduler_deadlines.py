@@ -30,8 +30,19 @@ def test_what_an_idle_engine_could_not_finish_either_is_too_long() -> None:
     for allowed in (5.0, 2.0):
         queue = scheduler()
         queue.admit(submission("a", 100, deadline_seconds=2.0, allowed_seconds=allowed), 0.0, 100.0)
+        queue.admit(submission("b", 4), 0.0, 100.0)
         codes[allowed] = [(each.code, each.retry_after_seconds) for each, _ in queue.expire(0.1, 40.0, lambda _: 40.0)]
-    assert codes == {5.0: [("deadline_exceeded", 0.0)], 2.0: [("too_long_for_deadline", None)]}
+    assert codes == {5.0: [("deadline_exceeded", 0.1)], 2.0: [("too_long_for_deadline", None)]}
+
+
+@pytest.mark.parametrize(("others", "now", "late"), [(0, 0.9, False), (0, 1.1, True), (1, 0.9, True)])
+def test_a_bad_moment_ends_no_document_that_is_alone(others: int, now: float, late: bool) -> None:
+    """The device has a tenth of the speed that the document was admitted by; who waits beside it needs its place."""
+    queue = scheduler()
+    queue.admit(submission("a", 100, deadline_seconds=2.0), 0.0, 100.0)
+    for number in range(others):
+        queue.admit(submission(str(number), 1), 0.0, 100.0)
+    assert [refusal.key for refusal, _ in queue.expire(now, 10.0, lambda _: 10.0)] == ["a"] * late
 
 
 class Device:

@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from service.core.admission.policy import RESERVE
 from service.core.scheduling.throughput import (
-    FRESH_SECONDS,
     REACH,
+    SAMPLE_SECONDS,
     BatchLatencyModel,
     ThroughputMeter,
     TimedBatch,
@@ -181,26 +182,75 @@ def test_the_speed_alone_is_the_model_s_own_or_the_mixed_if_faster() -> None:
     assert meter.alone_tokens_per_second("other") is None
 
 
-def test_a_speed_is_fresh_for_a_minute_after_a_batch_not_by_warm_up() -> None:
+def test_a_model_is_sampled_now_and_then() -> None:
     meter = ThroughputMeter()
     meter.warmed(TimedBatch(1000, 1.0), full_tokens=1000, model="m")
-    assert not meter.is_fresh("m", 0.0)
-    assert meter.alone_tokens_per_second("m") == pytest.approx(1000)
-    assert meter.known_alone() == {"m": pytest.approx(1000)}
-    meter.computed(1000, 9.0, 10.0, full_tokens=1000, model="m")
-    meter.computed(1000, 9.0, 10.0, full_tokens=0, model="n")
-    assert meter.known_alone() == {"m": pytest.approx(1000)}
-    assert meter.is_fresh("m", 10.0 + FRESH_SECONDS)
-    assert not meter.is_fresh("m", 10.1 + FRESH_SECONDS)
-    assert not meter.is_fresh("other", 10.0)
+    moments = (0.0, 1.0, SAMPLE_SECONDS - 1.0, SAMPLE_SECONDS, SAMPLE_SECONDS + 1.0)
+    assert [meter.wants_sample("m", now) for now in moments] == [True, False, False, True, False]
+    assert meter.wants_sample("other", 1.0)
 
 
-@pytest.mark.parametrize(("pause", "speed"), [(1.0, 1_000 * 2 / 11), (2 * FRESH_SECONDS, 1_000.0)])
-def test_after_a_pause_a_faster_batch_replaces_what_was_learnt_of_its_size(pause: float, speed: float) -> None:
+@pytest.mark.parametrize(("rest", "speed"), [(0.9, 1_000 * 2 / 11), (1.0, 1_000.0)])
+def test_a_faster_batch_after_a_rest_replaces_what_was_learnt(rest: float, speed: float) -> None:
     meter = ThroughputMeter()
     meter.computed(1000, 0.0, 10.0, full_tokens=1000, model="m")
-    meter.computed(1000, 10.0 + pause, 11.0 + pause, full_tokens=1000, model="m")
+    meter.computed(1000, 10.0 + rest, 11.0 + rest, full_tokens=1000, model="m")
     assert meter.alone_tokens_per_second("m") == pytest.approx(speed, rel=0.05)
+
+
+def test_a_batch_beside_another_proves_nothing() -> None:
+    """The second counts for the time after the first alone."""
+    meter = ThroughputMeter()
+    meter.computed(1000, 0.0, 1.0, full_tokens=1000, model="m")
+    meter.computed(1000, 9.0, 19.0, full_tokens=1000, model="other")
+    meter.computed(1000, 18.0, 19.1, full_tokens=1000, model="m")
+    assert meter.alone_tokens_per_second("m") == pytest.approx(2_000 / 1.1, rel=0.05)
+
+
+@given(
+    base=st.floats(0, 0.1),
+    per_token=st.floats(1e-5, 1e-2),
+    slower=st.floats(1.0, 50.0),
+    history=st.lists(st.integers(1, 4_096), min_size=1, max_size=120),
+    sample=st.integers(1, 4_096),
+)
+def test_a_bad_moment_is_forgotten_with_the_first_batch_after_it(
+    base: float, per_token: float, slower: float, history: list[int], sample: int
+) -> None:
+    """Whatever sizes ran while the machine was starved: the speed is that of batches like the new one, or better.
+
+    Never more than the device does, for a batch of the largest size.
+    """
+    meter, now, full = ThroughputMeter(), 0.0, max(*history, sample)
+
+    def run(tokens: int, times: float) -> None:
+        nonlocal now
+        seconds = (base + per_token * tokens) * times
+        meter.computed(tokens, now, now + seconds, full_tokens=full, model="m")
+        now += seconds
+
+    for tokens in history:
+        run(tokens, slower)
+    now += 1_000.0
+    run(sample, 1.0)
+    speed = meter.alone_tokens_per_second("m")
+    assert speed is not None
+    assert meter.tokens_per_second is not None
+    assert meter.tokens_per_second >= speed / RESERVE
+    assert sample / (base + per_token * sample) <= speed * (1 + 1e-6)
+    assert speed <= full / (base + per_token * full) * (1 + 1e-6)
+
+
+def test_throughput_is_at_least_that_of_the_slowest_model() -> None:
+    meter, now = ThroughputMeter(), 0.0
+    for model in ("slow", "fast") * 20:
+        meter.computed(1000, now, now + 10.0, full_tokens=1000, model=model)
+        now += 10.0
+    for model, seconds in (("slow", 1.0), ("fast", 0.1)):
+        now += 100.0
+        meter.computed(1000, now, now + seconds, full_tokens=1000, model=model)
+    assert meter.known_alone() == {"slow": pytest.approx(1_000, rel=0.05), "fast": pytest.approx(10_000, rel=0.05)}
+    assert meter.tokens_per_second == pytest.approx(1_000 / RESERVE, rel=0.05)
 
 
 def test_a_slower_batch_after_a_pause_counts_as_any_other() -> None:
@@ -215,6 +265,7 @@ def test_a_model_that_is_gone_is_forgotten() -> None:
     meter = ThroughputMeter()
     for model, full_tokens in (("m", 1000), ("gone", 1000), ("never full", 0)):
         meter.computed(1000, 9.0, 10.0, full_tokens=full_tokens, model=model)
+        assert meter.wants_sample(model, 0.0)
     meter.keep(["m", "new"])
     assert meter.known_alone().keys() == {"m"}
-    assert [model for model in ("m", "gone", "never full") if meter.is_fresh(model, 10.0)] == ["m"]
+    assert [model for model in ("m", "gone", "never full") if meter.wants_sample(model, 1.0)] == ["gone", "never full"]
