@@ -16,7 +16,6 @@ import socket
 import sys
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from functools import partial
 from itertools import count
 from typing import Protocol
@@ -40,8 +39,6 @@ LATE_SECONDS = 10.0
 START_TRIES = 3
 """Most starts of a zygote that dies while it starts."""
 STOP_SECONDS = 5.0
-
-
 _decode = msgspec.msgpack.Decoder(ZygoteReady | ParserMeasured | ParserEnded).decode
 
 
@@ -68,33 +65,46 @@ class ZygoteClient:
     def __init__(self, config: ZygoteConfig, on_start: Callable[[SandboxReport], None]) -> None:
         self._config = config
         self._on_start = on_start
-        self._starting = asyncio.Lock()
+        self._starting: asyncio.Task[None] | None = None
         self._running: _Running | None = None
         self._numbers = count(1)
 
     async def start(self) -> None:
-        """Start a zygote unless one runs.
+        """Start a zygote unless one runs or starts; it goes on to start when its first file's deadline has passed.
 
         Raises:
             InternalError: it did not come up.
         """
-        async with self._starting:
-            if self._running is None or self._running.dead:
-                await self.stop()
-                self._running = await self._launch()
-                self._on_start(self._running.report)
+        if self._running is not None and not self._running.dead:
+            return
+        if self._starting is None:
+            self._starting = asyncio.create_task(self._replace())
+            self._starting.add_done_callback(self._started)
+        await asyncio.shield(self._starting)
 
-    async def _launch(self) -> _Running:
-        for _ in range(START_TRIES - 1):
-            with suppress(_DiedAtStart):
-                return await _Running.launch(self._config)
-        return await _Running.launch(self._config)
+    async def _replace(self) -> None:
+        if self._running is not None:
+            await self._running.stop()
+        for tries_left in reversed(range(START_TRIES)):
+            try:
+                self._running = await _Running.launch(self._config)
+                return self._on_start(self._running.report)
+            except _DiedAtStart:
+                if not tries_left:
+                    raise
+
+    def _started(self, starting: asyncio.Task[None]) -> None:
+        self._starting = None
+        if not starting.cancelled():
+            starting.exception()  # Who waits for it says so.
 
     async def stop(self) -> None:
         """End the zygote and with it all its parsers."""
-        running, self._running = self._running, None
-        if running is not None:
-            await running.stop()
+        if self._starting is not None:
+            self._starting.cancel()
+            await asyncio.wait((self._starting,))
+        if self._running is not None:
+            await self._running.stop()
 
     async def fork(self) -> Parser:
         """A new parser.
@@ -102,8 +112,7 @@ class ZygoteClient:
         Raises:
             InternalError: no zygote can be started.
         """
-        if self._running is None or self._running.dead:
-            await self.start()
+        await self.start()
         assert self._running is not None
         return await self._running.fork(next(self._numbers))
 
@@ -135,17 +144,14 @@ class _Running:
             arguments = (*COMMAND, msgspec.json.encode(config).decode())
             process = await asyncio.create_subprocess_exec(*arguments, stdin=theirs.fileno(), env=parser_environment())
         reader, writer = await asyncio.open_unix_connection(sock=ours)
-        fields = {"event": LogEvent.ZYGOTE_LATE, "seconds": LATE_SECONDS, "child": process.pid}
-        late = partial(log.warning, "the parsers' zygote is slow to start", extra=fields)
+        late = partial(log.warning, "the parsers' zygote is slow to start", extra={"event": LogEvent.ZYGOTE_LATE})
         notice = asyncio.get_running_loop().call_later(LATE_SECONDS, late)
         try:
             ready = await _message(reader)
             assert isinstance(ready, ZygoteReady)
         except BaseException as error:
             writer.close()
-            if process.returncode is None:
-                process.kill()
-            await process.wait()
+            await _end(process, 0.0)
             if isinstance(error, (asyncio.IncompleteReadError, ConnectionError)):
                 raise _DiedAtStart("The parsers' zygote cannot be started.") from error
             raise
@@ -171,7 +177,7 @@ class _Running:
         except OSError:
             if not self.dead:
                 self.dead = True
-                self._kill()
+                _kill(self._process)
 
     async def stop(self) -> None:
         self.dead = True
@@ -195,10 +201,6 @@ class _Running:
             self.dead = True
             writer.close()
 
-    def _kill(self) -> None:
-        if self._process.returncode is None:
-            self._process.kill()
-
 
 async def _message(reader: asyncio.StreamReader) -> ZygoteReady | ParserMeasured | ParserEnded:
     length = LENGTH.unpack(await reader.readexactly(LENGTH.size))[0]
@@ -206,14 +208,18 @@ async def _message(reader: asyncio.StreamReader) -> ZygoteReady | ParserMeasured
     return message
 
 
-async def _end(process: asyncio.subprocess.Process) -> None:
-    """Wait for a process whose connection is closed; one that goes on is killed."""
+async def _end(process: asyncio.subprocess.Process, seconds: float = STOP_SECONDS) -> None:
+    """Wait for a process whose connection is closed; one that goes on for so long is killed."""
     try:
-        async with asyncio.timeout(STOP_SECONDS):
-            await process.wait()
+        await asyncio.wait_for(process.wait(), seconds)
     except TimeoutError:
-        process.kill()
+        _kill(process)
         await process.wait()
+
+
+def _kill(process: asyncio.subprocess.Process) -> None:
+    if process.returncode is None:
+        process.kill()
 
 
 MOST_BUSY_SECONDS = 10.0

@@ -315,6 +315,28 @@ def test_a_zygote_that_dies_while_it_starts_is_started_again(
             play(scene)
 
 
+def test_a_slow_zygote_outlives_the_file_that_had_it_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else, where its start takes longer than any file may wait, none would ever come up."""
+    command = tmp_path / "zygote"
+    waits = f'echo >> "{tmp_path}/starts"; until test -e "{tmp_path}/go"; do sleep 0.01; done'
+    command.write_text(f'#!/bin/sh\n{waits}\nexec {shlex.join(zygote_client.COMMAND)} "$@"\n')
+
+    async def scene(pool: ParserPool) -> None:
+        monkeypatch.setattr(zygote_client, "COMMAND", ("/bin/sh", str(command)))
+        zygote = zygotes_of(os.getpid())[0]
+        os.kill(zygote, signal.SIGKILL)
+        while zygote in zygotes_of(os.getpid()):
+            await asyncio.sleep(0.01)
+        for _ in range(2):
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(text(pool, b"hello"), 0.5)
+        (tmp_path / "go").touch()
+        assert await text(pool, b"hello") == "hello"
+        assert (tmp_path / "starts").read_text() == "\n"
+
+    play(scene)
+
+
 @with_pool(mode=SandboxMode.AUTO, deaths=(0,))
 async def test_a_page_is_drawn_by_a_sandboxed_parser(pool: ParserPool) -> None:
     deadline = time.monotonic() + LIMIT_SECONDS
