@@ -24,6 +24,8 @@ MOST_IDLE = 0.3
 
 ROOT = Path(__file__).parents[2]
 RULES = ROOT / "infra" / "prometheus"
+OF_A_MEASURED_FLEET = "gleaner:request_seconds:slo"
+"""Recorded where a `capacity_file` names the limit."""
 INVOICE = ROOT / "loadtest" / "samples" / "invoice.pdf"
 
 
@@ -96,7 +98,7 @@ def test_no_panel_is_empty(home: Path, tmp_path: Path, monkeypatch: pytest.Monke
         monkeypatch.setenv(name, value)
     queries = [query.expression for panel in ON_CALL.panels() for query in panel.queries]
     with serving(home, MODELS="tiny", GPU_WATCH="0") as service, prometheus(tmp_path, service) as url:
-        empty = list(dict.fromkeys(queries))
+        empty = [each for each in dict.fromkeys(queries) if each != OF_A_MEASURED_FLEET]
         assert len(empty) > 30
 
         def all_have_numbers() -> bool:

@@ -204,7 +204,10 @@ def test_commands_of_the_store_in_their_order(clone: Path, environment: dict[str
         elif command.endswith("make run"):
             serve(command, clone, environment)
         else:
+            if "--kind WHEN" in command:
+                write_records(clone / "mine.jsonl", "WHEN")
             if "contracts@candidate mine" in command:
+                write_records(clone / "mine.jsonl")
                 run(".venv/bin/gleaner models publish path/to/folder contracts --tag candidate", clone, environment)
             run(command, clone, environment)
             if "convert" in command:
