@@ -23,6 +23,7 @@ from service.api import problems
 from service.api.connection.refusals import SECURITY_HEADERS
 from service.api.extraction.trace import RequestTrace
 from service.api.http.request_scope import request_start_time
+from service.core.admission.head import OK
 from service.core.errors import ForeignHost
 from service.signals.routes import OTHER, OWN_WORK_ROUTES
 
@@ -99,7 +100,7 @@ class AccessLog:
             await self._app(scope, receive, send_with_headers)
         finally:
             worker.active_requests.count -= route.works
-            state["status"] = status
+            state["code"] = OK if status == 200 else trace.code if trace else ""
             ids, ended = {"request_id": request_id}, time.monotonic()
             if status == UNAUTHORIZED and scope.get("client"):
                 ids["address"] = scope["client"][0]

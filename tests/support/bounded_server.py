@@ -21,6 +21,7 @@ from uvicorn.server import ServerState
 from service.api.connection.connections import Connections
 from service.api.connection.protocol import BoundedHttpProtocol
 from service.api.connection.tls import TlsHandshake
+from service.core.admission.head import OK
 from service.core.connections.connection_table import ConnectionLimits
 from service.metrics.worker import WorkerMetrics
 from tests.support.async_tests import Scene, as_test
@@ -151,7 +152,7 @@ class World:
         if scope["path"] == "/hold":
             await self.held.wait()
         body = bytes(BIG_ANSWER_BYTES) if scope["path"] == "/big" else str(length).encode()
-        scope["state"]["status"] = 200
+        scope["state"]["code"] = OK
         headers = [(b"content-length", str(len(body)).encode())]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         await send({"type": "http.response.body", "body": body})

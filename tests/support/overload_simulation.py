@@ -11,7 +11,7 @@ from collections import deque
 from dataclasses import dataclass, field, replace
 from random import Random
 
-from service.core.admission.head import AdmittedRequest, ConcurrencyLimiter
+from service.core.admission.head import OK, SOCKET_LATE, AdmittedRequest, ConcurrencyLimiter
 
 STEP_SECONDS = 0.001
 STATUS_SECONDS = 0.5
@@ -69,7 +69,7 @@ class Simulation:
     seed: int = 1
 
     def run(self, seconds: float, settling_seconds: float = 3.0) -> Outcome:
-        self._now = self._owed = self._left = self._backlog = 0.0
+        self._now = self._owed = self._left = 0.0
         self._settled_seconds = settling_seconds
         self._outcome = Outcome(seconds - settling_seconds)
         self._socket: deque[float] = deque()
@@ -85,7 +85,6 @@ class Simulation:
             self._usage.append(self._clients() + self._worker())
             self._engine(self._free_cores() * STEP_SECONDS)
             if number % round(STATUS_SECONDS / STEP_SECONDS) == 0:
-                self._backlog = len(self._queue) / self._speed()
                 self.control.forget(self._now)
         return self._outcome
 
@@ -121,7 +120,7 @@ class Simulation:
         return self.machine.preparing_seconds
 
     def _answer(self, admitted: AdmittedRequest, status: int, now: float) -> None:
-        self.control.finished(admitted, status, self._backlog, now)
+        self.control.finished(admitted, OK if status == 200 else SOCKET_LATE.code, now)
         took = now - admitted.arrived_seconds
         if admitted.arrived_seconds < self._settled_seconds:
             return

@@ -267,9 +267,9 @@ class Connections:
             self.budget.release(victim)
             victim.connection.give_up(victim)
 
-    def finished(self, admitted: AdmittedRequest, status: int | None) -> None:
-        """A request that was taken on ended with this status; None if its client left."""
-        self.overload.finished(admitted, status, self._backlog_seconds(), time.monotonic())
+    def finished(self, admitted: AdmittedRequest, code: str) -> None:
+        """A request that was taken on ended with this code; with none if its client left."""
+        self.overload.finished(admitted, code, time.monotonic())
 
     def count_dropped(self, reason: str) -> None:
         self._dropped[reason] += 1

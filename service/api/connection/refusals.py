@@ -160,7 +160,7 @@ class Refusals:
         """The counted refusal of a request whose deadline passed before its work began."""
         request = RefusedRequest(scope["method"], scope["path"], list(scope["headers"]))
         problem = self.count(self.problems.overloaded[SOCKET_LATE.code], request)
-        scope["state"]["status"] = problem.status
+        scope["state"]["code"] = problem.code
         return problem
 
     def report(self, metrics: WorkerMetrics) -> None:

@@ -202,7 +202,7 @@ class InFlightRequests:
         if cycle is not None and cycle in self._requests:
             self.release(cycle)
         elif admitted is not None:
-            self._shared.finished(admitted, None)
+            self._shared.finished(admitted, "")
 
     def release(self, cycle: RequestResponseCycle) -> None:
         """Release what is held for a request that has ended."""
@@ -212,7 +212,7 @@ class InFlightRequests:
         if request.body is not None:
             self._shared.budget.release(request.body)
         if request.admitted is not None:
-            self._shared.finished(request.admitted, None if cycle.disconnected else cycle.scope["state"].get("status"))
+            self._shared.finished(request.admitted, "" if cycle.disconnected else cycle.scope["state"].get("code", ""))
 
 
 class WriteBackpressure:

@@ -1,14 +1,14 @@
 """Head policy: which requests a worker admits once their headers are known, and in which order their work begins. Pure.
 
-An adaptive concurrency limit for each kind of request: additive increase while answers come in time, multiplicative
-decrease when they come late, are refused for overload, or lie in the socket because the event loop is late (AIMD; the
-idea is TCP's, and that of Netflix' concurrency-limits and Envoy's adaptive concurrency). A late refusal of a document
-itself (422), such as of one too long for its deadline, shows its size and no load. What is over the limit is refused
-before its body is parsed. The rules:
+An adaptive concurrency limit for each kind of request: multiplicative decrease when requests are refused for load
+after their documents were read, or lie in the socket because the event loop is late, additive increase while they are
+answered (AIMD; the idea is TCP's, and that of Netflix' concurrency-limits and Envoy's adaptive concurrency). What is
+over the limit is refused before its body is parsed: work for a refusal is work that the engine lacks. Until the engine
+or the parsers refuse, nothing is refused here, however late it may come. The rules:
 
 - A kind is a client and a deadline's order of magnitude: a client that asks for the impossible shrinks only its own
-  limit, and requests with minutes to spare are not refused because those with a second come late.
-- There is no limit until a kind was late, and none after it was not for a while: bursts that can be served are.
+  limit, and requests with minutes to spare are not refused because those with a second were.
+- There is no limit until one of a kind was refused, and none after none was for a while.
 """
 
 from __future__ import annotations
@@ -20,29 +20,28 @@ from typing import Generic, NamedTuple, TypeVar
 from service.core.admission.policy import ADMIT, WAIT, Decision, queue_full, refuse
 from service.core.types import Phase
 
-LATE_SHARE = 0.6
-"""An answer is late, as a sign of overload, from this share of its deadline on."""
 LAG_SHARE = 0.2
 """The event loop, or a request in its socket, is late from this share of the deadline on."""
-BACKLOG_SHARE = 0.25
-"""A refusal is a sign of overload only beside a backlog of this share of the deadline, or a late event loop."""
 LEAST = 4
 """The lowest limit; a higher one would make a machine that answers a dozen requests a second late with all of them."""
 DECREASE = 0.85
 INCREASE = 0.1
-"""The limit grows by this with each answer that came in time while it was nearly reached."""
+"""The limit grows by this with each answer while it was nearly reached."""
 NEARLY = 0.85
 ROUND_TRIP_SHARE = 0.2
 """A limit shrinks at most once in this share of the deadline, in which the last decrease shows its effect."""
 SHORTEST_ROUND_TRIP_SECONDS = 0.05
 FORGET_SECONDS = 15.0
-"""Seconds after which a kind that was not late loses its limit."""
+"""Seconds after which a kind of which none was refused loses its limit."""
 MOST_KINDS = 1_024
 """Most kinds; beyond it all new clients share one kind for each order of magnitude of the deadline."""
 ANY_CLIENT = 0
 
 OVER_LIMIT = queue_full("All is admitted that can be answered in time.")
 SOCKET_LATE = refuse("deadline_exceeded", "The deadline passed before the work began.")
+
+OK = "ok"
+"""Code of a request that was answered."""
 
 RequestKind = tuple[int, int]
 """Client and order of magnitude of the deadline."""
@@ -117,20 +116,16 @@ class ConcurrencyLimiter:
         self.in_flight += 1
         return AdmittedRequest(kind, deadline_seconds, arrived_seconds)
 
-    def finished(self, admitted: AdmittedRequest, status: int | None, backlog_seconds: float, now: float) -> None:
-        """Adjust a kind's limit to a request's end; status None: its client left. `backlog_seconds`: the engine's."""
+    def finished(self, admitted: AdmittedRequest, code: str, now: float) -> None:
+        """Adjust a kind's limit to a request's end: `OK`, its error's code, or none if its client left."""
         self.in_flight -= 1
         found = self._kinds.get(admitted.kind)
         if found is None:
             return
         found.in_flight -= 1
-        if status in (None, 422):
-            return
-        took = now - admitted.arrived_seconds
-        refused = status in (429, 504) and backlog_seconds >= BACKLOG_SHARE * admitted.deadline_seconds
-        if refused or took >= LATE_SHARE * admitted.deadline_seconds:
+        if code in (OVER_LIMIT.code, SOCKET_LATE.code):
             found.decrease(now)
-        elif status == 200:
+        elif code == OK:
             found.increase()
 
     def lagged(self, lag_seconds: float, now: float) -> None:
@@ -140,7 +135,7 @@ class ConcurrencyLimiter:
                 found.decrease(now)
 
     def forget(self, now: float) -> None:
-        """Drop the limits of kinds that were not late for a while, and kinds without requests and limit."""
+        """Drop the limits of kinds of which none was refused for a while, and kinds without requests and limit."""
         for kind, found in list(self._kinds.items()):
             if now - found.decreased_seconds >= FORGET_SECONDS:
                 found.limit = None

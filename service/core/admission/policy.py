@@ -6,7 +6,7 @@ of an error and, where waiting helps, a `Retry-After`. What is judged later know
     HEAD    The headers are known, nothing of the body was read (`head`, in a worker)
       1     too_much_at_once     the worker's connections are at their limit; health checks are answered all the same
       2     deadline_exceeded    the request waited in its socket until its deadline
-      3     queue_full           the client has as many requests in flight as have lately been answered in time
+      3     queue_full           others of the client were refused for load, and as many as are answered are in flight
       wait  start limiter        a few requests begin in each turn of the event loop, none while the first engine starts
       4     rate_limited         the client is in debt for documents, tokens or bytes, or failed keys come too fast
       5     not_ready, engine_restarting, draining       no engine serves

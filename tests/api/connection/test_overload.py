@@ -21,7 +21,7 @@ async def test_a_refusal_reads_a_small_body_and_keeps_the_connection(world: Worl
     control, now = world.connections.overload, time.monotonic()
     for admitted in [control.admit(0, 300.0, now - 200.0, now - 200.0) for _ in range(16)]:
         assert isinstance(admitted, AdmittedRequest)
-        control.finished(admitted, 200, 0.0, now)
+        control.finished(admitted, "deadline_exceeded", now)
     holders = [await world.caller() for _ in range(13)]
     for holder in holders:
         holder.send(POST.replace(b"extract", b"hold") % 1 + b"x")

@@ -1,4 +1,4 @@
-"""Overload control: what is taken on is answered in time, at any load, and only those are limited who come late."""
+"""Overload control: what is taken on is answered in time, at any load; only what was refused for load has a limit."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from service.core.admission.head import (
     FORGET_SECONDS,
     LEAST,
     MOST_KINDS,
+    OK,
     OVER_LIMIT,
     SOCKET_LATE,
     AdmittedRequest,
@@ -19,6 +20,8 @@ from service.core.admission.policy import ADMIT, WAIT
 from service.core.tenants import UNLIMITED_RATES, RateLimits
 from service.core.types import Phase
 from tests.support.overload_simulation import Machine, Simulation
+
+LATE = SOCKET_LATE.code
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +36,7 @@ def test_goodput_stays_near_its_peak_and_nothing_is_late(peak: float, times: flo
     outcome = Simulation(times * peak).run(20.0)
     assert outcome.goodput >= share * peak
     assert (outcome.late, outcome.refused_slowly) == (0, 0)
-    assert outcome.refused_by_engine < 0.03 * outcome.refused, "prepared in vain"
+    assert outcome.refused_by_engine < 0.05 * outcome.refused, "prepared in vain"
 
 
 @pytest.mark.parametrize("times", [4.0, 16.0])
@@ -51,36 +54,27 @@ def burst(control: ConcurrencyLimiter, count: int, *, client: int = 1, deadline:
     return [each for each in found if isinstance(each, AdmittedRequest)]
 
 
-def test_a_burst_is_taken_on_while_nothing_was_late() -> None:
+def test_a_burst_is_taken_on_while_nothing_was_refused() -> None:
     control = ConcurrencyLimiter()
     assert len(burst(control, 3_000)) == 3_000
     assert control.in_flight == 3_000
 
 
-def test_requests_with_long_deadlines_are_not_limited_by_late_others() -> None:
+def test_requests_with_long_deadlines_are_not_limited_by_others() -> None:
     control = ConcurrencyLimiter()
     for admitted in burst(control, 100):
-        control.finished(admitted, 200, 0.0, 0.9)
+        control.finished(admitted, LATE, 0.9)
     assert control.limit < 100
     assert len(burst(control, 500, deadline=300.0)) == 500
     assert len(burst(control, 500, client=2)) == 500, "nor are another client's"
 
 
-def test_who_asks_for_the_impossible_limits_nobody() -> None:
-    """One millisecond, or a long document in half a second: refused by the engine without any backlog."""
-    control = ConcurrencyLimiter()
-    for deadline in (0.001, 0.5):
-        for _ in range(50):
-            (admitted,) = burst(control, 1, deadline=deadline)
-            control.finished(admitted, 504, 0.0, 0.000_5)
-    assert control.limit == float("inf")
-
-
-def test_a_late_refusal_of_the_document_itself_is_no_load() -> None:
-    """Such a one is too long for its deadline, and the tokens of many at once take a worker a while to count."""
+@pytest.mark.parametrize("code", [OK, "too_long_for_deadline", "rate_limited", "unreadable_document", ""])
+def test_without_a_refusal_for_load_there_is_no_limit(code: str) -> None:
+    """However late an answer came: the engine admitted it, and knows better."""
     control = ConcurrencyLimiter()
     for admitted in burst(control, 100):
-        control.finished(admitted, 422, 0.0, 0.9)
+        control.finished(admitted, code, 0.99)
     assert control.in_flight == 0
     assert len(burst(control, 100)) == 100
 
@@ -94,9 +88,9 @@ def test_a_request_whose_deadline_passed_in_its_socket_is_refused_as_late() -> N
 def test_the_newest_come_first_when_late() -> None:
     control = ConcurrencyLimiter()
     for admitted in burst(control, 60)[:20]:
-        control.finished(admitted, 200, 0.0, 0.7)
+        control.finished(admitted, LATE, 0.7)
     for _ in range(20):
-        control.finished(AdmittedRequest((1, 10), 1.0, 0.0), None, 0.0, 0.8)
+        control.finished(AdmittedRequest((1, 10), 1.0, 0.0), "", 0.8)
     waited_long = [control.admit(1, 1.0, arrived_seconds=0.5, now=0.8) for _ in range(50)]
     fresh = control.admit(1, 1.0, arrived_seconds=0.75, now=0.8)
     assert set(waited_long) == {OVER_LIMIT}
@@ -112,20 +106,20 @@ def test_a_late_event_loop_shrinks_a_limit_but_not_below_the_least() -> None:
     assert len(burst(control, 10, deadline=300.0)) == 10
     assert burst(control, 10) == []
     for admitted in taken_on:
-        control.finished(admitted, None, 0.0, 10.0)
+        control.finished(admitted, "", 10.0)
     assert control.in_flight == 10
 
 
 def test_a_limit_grows_again_and_is_forgotten() -> None:
     control = ConcurrencyLimiter()
     for admitted in burst(control, 100):
-        control.finished(admitted, 200, 0.0, 0.9)
+        control.finished(admitted, LATE, 0.9)
     limit = control.limit
     for number in range(100):
         taken_on = [control.admit(1, 1.0, 1.0 + number, 1.0 + number) for _ in range(int(control.limit) + 1)]
         for each in taken_on:
             if isinstance(each, AdmittedRequest):
-                control.finished(each, 200, 0.0, 1.1 + number)
+                control.finished(each, OK, 1.1 + number)
     assert control.limit > limit
     control.forget(0.9 + FORGET_SECONDS)
     assert control.limit == float("inf")
@@ -141,7 +135,7 @@ def test_clients_beyond_a_number_share_a_limit() -> None:
 def test_the_end_of_a_request_whose_kind_was_forgotten_counts_for_no_limit() -> None:
     control = ConcurrencyLimiter()
     (admitted,) = burst(control, 1)
-    control.finished(admitted._replace(kind=(7, 7)), 200, 0.0, 0.9)
+    control.finished(admitted._replace(kind=(7, 7)), LATE, 0.9)
     assert (control.in_flight, control.limit) == (0, float("inf"))
 
 
