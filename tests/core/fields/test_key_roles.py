@@ -292,11 +292,11 @@ def test_a_mention_has_the_role_of_its_kind() -> None:
 def test_keys_are_read_in_short_time(words: str) -> None:
     text = words * (100_000 // len(words))
     lines = TextLines(text)
-    began = time.perf_counter()
+    began = time.thread_time()
     for start in range(50_000, 50_200):
         date_role(lines, start)
         number_role(lines, start)
-    assert time.perf_counter() - began < 2
+    assert time.thread_time() - began < 2
 
 
 def test_a_date_of_a_line_without_cells_is_alone() -> None:

@@ -135,13 +135,13 @@ def test_legal_forms_are_known_at_a_texts_start_and_within() -> None:
 @pytest.mark.parametrize("unit", ["A ", "1 a ", "A | ", "Aa, 1", "12 ", "a.", "A-1 ", "Box ", "é"])
 def test_hostile_cells_take_linear_time(unit: str) -> None:
     text = unit * (120 // len(unit))
-    begin = time.perf_counter()
+    begin = time.thread_time()
     for _ in range(100):
         is_name(text)
         is_street(text)
         is_postcode(text)
         sender_in(text)
-    assert time.perf_counter() - begin < 5
+    assert time.thread_time() - begin < 5
 
 
 @pytest.mark.parametrize(

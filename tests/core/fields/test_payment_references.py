@@ -75,9 +75,9 @@ def test_some_forms_have_a_checksum(reference: str, *, valid: bool | None) -> No
 )
 def test_references_are_searched_in_linear_time(words: str) -> None:
     text = words * (100_000 // len(words))
-    began = time.perf_counter()
+    began = time.thread_time()
     assert not list(reference_spans(text))
-    assert time.perf_counter() - began < 2
+    assert time.thread_time() - began < 2
 
 
 @pytest.mark.parametrize(

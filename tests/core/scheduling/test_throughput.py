@@ -269,3 +269,12 @@ def test_a_model_that_is_gone_is_forgotten() -> None:
     meter.keep(["m", "new"])
     assert meter.known_alone().keys() == {"m"}
     assert [model for model in ("m", "gone", "never full") if meter.wants_sample(model, 1.0)] == ["gone", "never full"]
+
+
+def test_a_fast_batch_of_a_rested_device_caps_the_larger_sizes() -> None:
+    """A starved moment's batches say ten times the device's seconds."""
+    law = learnt((100, 1.0), (8_000, 80.0))
+    law.correct(1_000, 1.0)
+    assert law.seconds(8_000) == pytest.approx(8.0)
+    law.correct(8_000, 100.0)
+    assert law.seconds(8_000) == pytest.approx(8.0), "a slower one disproves nothing"
