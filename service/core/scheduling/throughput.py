@@ -188,7 +188,7 @@ class ThroughputMeter:
     def alone_tokens_per_second(self, model: str) -> float | None:
         """Estimated throughput of an engine that has nothing but work of this model; None before its first batch."""
         own = self._speeds.get(model)
-        return None if own is None else max(own, self._speed or 0.0)
+        return None if own is None else self._alone(own)
 
     def wants_sample(self, model: str, now: float) -> bool:
         """True, and noted, if the last sample of this model was long enough ago."""
@@ -199,7 +199,10 @@ class ThroughputMeter:
 
     def known_alone(self) -> dict[str, float]:
         """Collect `alone_tokens_per_second` of the models for which it is known."""
-        return {model: max(own, self._speed or 0.0) for model, own in self._speeds.items()}
+        return {model: self._alone(own) for model, own in self._speeds.items()}
+
+    def _alone(self, own: float) -> float:
+        return max(own, self._speed or 0.0)
 
     def keep(self, models: Iterable[str]) -> None:
         """Forget all models but these."""
