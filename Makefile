@@ -96,7 +96,7 @@ gpu: .venv/.dev ## the checks that need a CUDA device, then the GPU's table of B
 	$(BIN)/python -m loadtest.bench.gpu
 
 storage: .venv/.s3-server ## the S3 server that tests and benchmarks start
-bench: .venv/.dev .venv/.s3-server .venv/.gliner ## the benchmarks of BENCHMARKS.md (ONLY=throughput, host, start, cold, labels, bulk)
+bench: .venv/.dev .venv/.s3-server .venv/.gliner .venv/.inference-libraries ## the benchmarks of BENCHMARKS.md (ONLY=throughput, host, start, cold, labels, bulk)
 	$(BIN)/python -m loadtest.bench $(if $(ONLY),--only $(ONLY))
 
 .PHONY: chaos
@@ -257,6 +257,14 @@ build/recipes/%/.ready: | .venv/.run
 		$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
 	@.venv/gliner/bin/python -m pip --disable-pip-version-check install --quiet --no-deps gliner==0.2.29 sentencepiece
 	@.venv/gliner/bin/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt 'ray[serve]'
+	@touch $@
+
+# With the service's ONNX Runtime and torch, whose exporter needs `onnx`.
+.venv/.inference-libraries: .venv/.dev
+	@$(BIN)/python -m venv .venv/inference-libraries
+	@.venv/inference-libraries/bin/python -c 'import sys, sysconfig; print(sys.argv[1], file=open(sysconfig.get_path("purelib") + "/service.pth", "w"))' \
+		$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
+	@.venv/inference-libraries/bin/python -m pip --disable-pip-version-check install --quiet --no-deps onnx==1.23.2 ml_dtypes==0.6.0
 	@touch $@
 
 # A CUDA build of torch without NVIDIA's packages, which the emulator replaces; all else is the service's. `===` takes the

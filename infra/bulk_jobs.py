@@ -23,7 +23,7 @@ class BulkJobs:
 
     Attributes:
         inputs, outputs: `s3://bucket/prefix/`: of S3 tasks may read the one and write the other, and no more.
-        tasks: most tasks that a job's deadline (`gleaner bulk start --by`) asks for; 0: jobs use idle room alone.
+        tasks: most tasks that a job's deadline (`gleaner bulk start --by`) asks for; 0: jobs use idle time alone.
         events: output of the job that new objects belong to, below `outputs`: the inputs' bucket may then put a message
             for each into the queue. Empty: none.
         oldest_hours: age of the oldest chunk in the queue above which somebody is called.

@@ -53,16 +53,33 @@ class GoldenEntity(_Value, frozen=True):
     end: Size
 
 
+class GoldenWord(_Value, frozen=True):
+    """A word of a page; its box is left, top, right, bottom in the unit of the page's sides."""
+
+    text: Word
+    box: tuple[float, float, float, float]
+
+
+class GoldenPage(_Value, frozen=True):
+    """A page of words in reading order, without its picture."""
+
+    width: float
+    height: float
+    words: tuple[GoldenWord, ...]
+
+
 class GoldenExample(_Value, frozen=True, omit_defaults=True):
     """A text and exactly the entities that a correct revision finds in it.
 
-    `labels`: labels for a model with free labels. Default values are left out, so that older revisions stay the same.
+    `labels`: labels for a model with free labels. `pages`: the text's words on pages, for a model that sees where they
+    stand. Default values are left out, so that older revisions stay the same.
     """
 
     text: Word
     entities: tuple[GoldenEntity, ...]
     labels: tuple[Word, ...] = ()
     min_score: Annotated[float, msgspec.Meta(ge=0, le=1)] | None = None
+    pages: tuple[GoldenPage, ...] = ()
 
 
 class Provenance(_Value, frozen=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -86,7 +87,8 @@ class RemoteService:
         self.options = self.options | {"model": revision}
 
     async def _revision(self, asked: str | None) -> str:
-        answer = await self.ask("/extract", client.TextSource("-"), self.options | {"model": asked})
+        both = [client.TextSource("-")] * 2  # Of a batch each may fail, as a text does for a model that needs pages.
+        answer = await self.ask("/extract", both, self.options | {"model": asked})
         match answer:
             case {"model": {"name": str(name), "revision": str(revision)}}:
                 return f"{name}@{revision}"
@@ -95,15 +97,15 @@ class RemoteService:
     async def _document(self, route: str, path: Path, data: bytes | str) -> dict[str, Any]:
         source: _Source
         source = client.TextSource(data, path.name) if isinstance(data, str) else client.FileSource(data, path.name)
-        match await self.ask(route, source, self.options):
+        match await self.ask(route, [source], self.options):
             case {"documents": [dict(document)]}:
                 return document
         raise self._not_our_service()
 
-    async def ask(self, route: str, source: _Source, options: dict[str, Any]) -> dict[str, Any]:
-        """Ask a route about one document; returns the whole answer and raises as `extract`."""
+    async def ask(self, route: str, sources: Sequence[_Source], options: dict[str, Any]) -> dict[str, Any]:
+        """Ask a route about documents; returns the whole answer and raises as `extract`."""
         try:
-            return await self._client.ask(route, [source], **options)
+            return await self._client.ask(route, sources, **options)
         except client.GleanerError as error:
             if error.code in ("unreachable", "unexpected_answer"):  # Also a proxy's.
                 kind: type[GleanerError] = DocumentTooLarge if error.status == PROXY_TOO_LARGE else NoAnswer

@@ -181,7 +181,7 @@ class Settings(BaseSettings):
     )
     bulk_queue: str = Field("", pattern="^($|https?://)", description="URL of the SQS queue of bulk jobs; none: none")
     bulk_events: str = Field("", pattern="^($|s3://)", description="output of the bulk job that S3's events are for")
-    bulk_tasks: int = Field(0, ge=0, description="most tasks that a bulk job's deadline asks for; 0: idle room alone")
+    bulk_tasks: int = Field(0, ge=0, description="most tasks that a bulk job's deadline asks for; 0: idle time alone")
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"] = Field(
         "INFO", description="least level that is logged, on stderr: as text on a terminal, else as JSON"
     )

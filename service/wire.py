@@ -4,7 +4,7 @@ A message is one or two parts: a version byte with a msgpack header, then, where
 little-endian buffer. A delivery is a msgpack array of the parts of a message, or of several that have two, end to end.
 Messages are named after what happened.
 
-    worker → engine   Hello · Submitted (+ int32 token ids) · Cancelled · TurnedAway · DebugSnapshotRequest
+    worker → engine   Hello · Submitted (+ int32 tokens) · Cancelled · TurnedAway · DebugSnapshotRequest
     engine → worker   Status · Started · Scored (+ float32 logits) · Tagged (+ probabilities, labels) · Refused
                       DebugSnapshotReply
 
@@ -25,10 +25,11 @@ from msgspec import Meta
 from service.core.debug_snapshot import DebugSnapshot
 from service.core.decoding.word_tags import WordTags
 from service.core.errors import BY_CODE
-from service.core.types import DocumentKey, Load, Name, Phase, ResponseKind, Submission
+from service.core.sequences import contradiction
+from service.core.types import DocumentKey, Load, Name, Phase, Submission
 from service.core.worker_load import WorkerLoad
 
-VERSION = 6
+VERSION = 7
 Count = Annotated[int, Meta(ge=0, le=1 << 53)]
 
 
@@ -50,7 +51,7 @@ class Hello(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=True):
 
 
 class Submitted(Submission, frozen=True, tag=True, forbid_unknown_fields=True):
-    """A document for the engine; its token ids, all sequences end to end, follow as int32."""
+    """A document for the engine; its tokens, all sequences end to end, follow as int32, then its pictures'."""
 
 
 class Cancelled(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=True):
@@ -83,16 +84,17 @@ class ModelStatus(msgspec.Struct, frozen=True):
     `label_tokens`: the most tokens of a label, where a model of its own reads labels; 0: the window sets the limit.
     `finds_records`: a request may have a `schema` of up to `labels_per_pass` fields. `license`: as its folder says.
     `state`: `serving` is what its name and tag lead to; `previous` is served to those who ask for the revision itself;
-    `failed` is not served, because no revision of its name and tag could be brought up (`problem`).
-    `place`: where its weights are, `device` or `host`. `problem`: why a newer revision was not taken, if so.
-    What runs its batches, as in `gleaner_model_path`: `path`: `fused` layers, `packed` rows through transformers' code,
-    `padded` ones, rows of `equal` length or `single` ones, and the `reason` why it is no faster one; `attention`: its
-    back-ends, joined by `+` where layers differ, `disentangled`, or transformers' `own`; `kernels`: what computes its
-    linear layers: `cuda`, or on a CPU `onednn` or, in float32, `torch`; `dtype`: the format of its numbers;
-    `dtype_reason`: why it is float32 and not the service's, if so.
+    `failed` is not served: no revision of name and tag could be brought up. `place`: where its weights are, `device`
+    or `host`. `problem`: why it failed, or why a newer revision was not taken.
+    What runs its batches, as in `gleaner_model_path`: `path`: `converted` for a CPU, on a GPU `fused` layers, `packed`
+    rows through transformers' code, on both `padded` ones, rows of `equal` length or `single` ones, and the `reason`
+    why it is no faster one; `attention`: its back-ends, joined by `+` where layers differ, `disentangled`,
+    transformers' `own`, or `openvino`; `kernels`: `cuda`, or on a CPU `openvino` or `torch`; `dtype`: the format of its
+    numbers; `dtype_reason`: why it is float32 and not the service's, if so.
     `calibrated`: its scores are the share of such entities that is right, on documents like those it was fitted on.
     `scheme` of its tags: `BIO`, `IOB1` (`I-` begins entities, `B-` parts neighbours), `BIOES`, `BILOU`, `BMES`, `IO`,
     or `plain`: each tag is a label; empty with `free_labels`.
+    `needs_pages`: it answers PDFs, pictures and pages of words alone; `needs_pictures`: it sees a picture of each page.
     """
 
     name: str
@@ -119,6 +121,8 @@ class ModelStatus(msgspec.Struct, frozen=True):
     dtype_reason: str = ""
     calibrated: bool = False
     scheme: str = ""
+    needs_pages: bool = False
+    needs_pictures: bool = False
 
 
 class Status(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=True):
@@ -217,11 +221,7 @@ Message = FromWorker | FromEngine
 Buffer = npt.NDArray[np.int32] | npt.NDArray[np.float32] | npt.NDArray[np.uint8]
 Parts = list[bytes | memoryview]
 _Number = np.dtype[np.int32] | np.dtype[np.float32] | np.dtype[np.uint8]
-_DTYPES: dict[type, _Number] = {
-    Submitted: np.dtype(np.int32),
-    Scored: np.dtype(np.float32),
-    Tagged: np.dtype(np.uint8),
-}
+_DTYPES: dict[type, _Number] = {Submitted: np.dtype("i4"), Scored: np.dtype("f4"), Tagged: np.dtype("u1")}
 _VERSION_BYTE = bytes([VERSION])
 _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(Message)
@@ -327,10 +327,8 @@ def _contradiction(message: Message, buffer: Buffer | None) -> str | None:
             return f"documents refused for {message.code!r}"
         return None
     match message:
-        case Submitted(tokens=tokens) if buffer.size != tokens:
-            return f"{buffer.size} token ids for {tokens} tokens"
-        case Submitted(lengths=lengths, response_kind=ResponseKind.WORD_TAGS) if len(lengths) > 1:
-            return f"tags of {len(lengths)} sequences"
+        case Submitted():
+            return contradiction(message, buffer.nbytes)
         case Scored(tokens=tokens, labels=labels) if buffer.size != tokens * labels:
             return f"{buffer.size} logits for {tokens} tokens and {labels} labels"
         case Tagged(buffer_bytes=wanted_bytes) if buffer.size != wanted_bytes:

@@ -26,6 +26,7 @@ from tests.support.source_tree import (
 )
 
 PIPELINE, GLINER = "loadtest/bench/transformers_pipeline.py", "loadtest/bench/gliner_library.py"
+LIBRARIES = "loadtest/bench/inference_libraries.py"
 RECIPES = "service/bulk/recipes/"
 RANDOM_MODELS = "loadtest/bench/random_models.py"
 TRAINING = "model_store/builtin/training/"
@@ -35,8 +36,16 @@ FAMILY_ENGINES = tuple(
 """Engine halves of the families of models: what they share, and each one's own."""
 
 ONLY_IN = {
-    "torch": ("service/engine/", *FAMILY_ENGINES, "service/training/", TRAINING, PIPELINE, RANDOM_MODELS),
-    "transformers": ("service/engine/", *FAMILY_ENGINES, "service/training/", TRAINING, PIPELINE, RANDOM_MODELS),
+    "torch": ("service/engine/", *FAMILY_ENGINES, "service/training/", TRAINING, PIPELINE, LIBRARIES, RANDOM_MODELS),
+    "transformers": (
+        "service/engine/",
+        *FAMILY_ENGINES,
+        "service/training/",
+        TRAINING,
+        PIPELINE,
+        LIBRARIES,
+        RANDOM_MODELS,
+    ),
     "fastapi": ("service/api/",),
     "starlette": ("service/api/",),
     "gunicorn": ("service/api/",),
@@ -45,6 +54,10 @@ ONLY_IN = {
     "daft": (RECIPES,),
     "pyspark": (RECIPES,),
     "gliner": (GLINER,),
+    "openvino": (
+        "service/engine/encoder/converted_model.py",
+        LIBRARIES,
+    ),
     "zmq": (
         "service/engine/engine_socket.py",
         "service/engine/models/live_rollout.py",
@@ -99,6 +112,8 @@ ENGINE_MAY_IMPORT = (
     "service.process",
     "service.host_memory",
     "service.documents.document",
+    "service.documents.limits",
+    "service.documents.placed_pages",
     "service.families",
     "service.text.tokenizer",
     "service.text.pipeline",
@@ -108,6 +123,7 @@ FAMILY_MAY_IMPORT = (
     "model_store.families",
     "service.core",
     "service.documents.document",
+    "service.documents.words",
     "service.families",
     "service.text",
     "service.wire",
@@ -188,11 +204,20 @@ MAY_IMPORT = {
         "service.text",
         "service.commands.evaluate",
         "service.evaluation",
+        "service.documents.document",
+        "service.documents.words",
         "service.documents.pdf.reading_order",
         "service.documents.pdf.words",
         "service.training",
     ),
-    "service/evaluation/": ("service.core", "service.evaluation", "service.text.values"),
+    "service/evaluation/": (
+        "service.core",
+        "service.documents.document",
+        "service.documents.limits",
+        "service.documents.placed_pages",
+        "service.evaluation",
+        "service.text.values",
+    ),
     "model_store/": ("model_store",),
     "infra/": ("infra", "service.signals"),
     "loadtest/": ("loadtest", "infra", "service.signals"),

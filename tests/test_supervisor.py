@@ -19,7 +19,7 @@ from service.process import START_SILENCE_SECONDS, EngineWatchdog, is_traced, se
 from service.runtime_folder import _is_apart
 from service.settings import read_settings
 from service.supervisor import POLL_SECONDS, address_lines
-from tests.support.processes import lives
+from tests.support.processes import inherited, lives
 from tests.support.service import Service, paused, start, wait_until
 
 LIMIT_SECONDS = 20.0
@@ -157,7 +157,7 @@ def test_a_supervisor_that_was_suspended_goes_on(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_stop_before_it_was_ready_is_a_clean_end(tmp_path: Path, stop: signal.Signals) -> None:
-    with service(tmp_path) as (running, parts):
+    with inherited(signal.SIGHUP, signal.SIG_DFL), service(tmp_path) as (running, parts):
         wait_until(lambda: running.phase() != "unreachable")
         running.process.send_signal(stop)
         assert running.process.wait(END_SECONDS) == 0
@@ -174,16 +174,12 @@ def test_signals_of_other_programs_end_nothing(tmp_path: Path) -> None:
 
 
 def test_nohup_outlasts_the_end_of_its_terminal(tmp_path: Path) -> None:
-    earlier = signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    try:
-        with service(tmp_path) as (running, parts):
-            running.process.send_signal(signal.SIGHUP)
-            wait_until(lambda: running.phase() != "unreachable")
-            assert running.process.poll() is None
-            assert all(map(lives, parts))
-            assert LogEvent.DRAIN_STARTED not in running.events()
-    finally:
-        signal.signal(signal.SIGHUP, earlier)
+    with inherited(signal.SIGHUP, signal.SIG_IGN), service(tmp_path) as (running, parts):
+        running.process.send_signal(signal.SIGHUP)
+        wait_until(lambda: running.phase() != "unreachable")
+        assert running.process.poll() is None
+        assert all(map(lives, parts))
+        assert LogEvent.DRAIN_STARTED not in running.events()
 
 
 def test_the_runtime_folder_is_apart_and_removed_at_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -46,6 +46,20 @@ def test_a_message_comes_back_as_it_was(message: Message, buffer: Buffer | None)
         assert np.array_equal(numbers, buffer.ravel())
 
 
+@pytest.mark.parametrize("rows", [np.arange(25), np.arange(5)])
+def test_tokens_with_boxes_come_with_five_numbers_each(rows: np.ndarray) -> None:
+    numbers = rows.astype(np.int32).reshape(-1, 5)
+    submitted = Submitted("k", "m", (2, 3), "c", Priority.BATCH, 12.5, columns=5)
+    parts = [bytes(part) for part in pack(submitted, numbers)]
+    if len(numbers) == 5:
+        _, buffer = unpack(parts)
+        assert buffer is not None
+        assert buffer.tolist() == numbers.ravel().tolist()
+        return
+    with pytest.raises(WireError, match="20 bytes for tokens and pictures of 100"):
+        unpack(parts)
+
+
 def test_another_version_is_refused() -> None:
     head = bytes(pack(Cancelled("k"))[0])
     with pytest.raises(WireError, match="version"):
@@ -93,6 +107,18 @@ def head(**fields: object) -> bytes:
         {"deadline_seconds": -1.0},
         {"attempt": -1},
         {"attempt": 1 << 60},
+        {"columns": 5},
+        {"columns": 0},
+        {"columns": 4},
+        {"columns": -1},
+        {"columns": 1 << 40},
+        {"picture_of": [0, 0]},
+        {"picture_of": [0, -1], "picture_side": 2},
+        {"picture_of": [0, 1 << 40], "picture_side": 2},
+        {"picture_of": [0] * 5_000_000, "picture_side": 2},
+        {"picture_side": 3},
+        {"picture_side": -2},
+        {"picture_side": 1 << 20},
         {"priority": "first of all"},
         {"client": "c" * 10_000},
         {"more": "than there is"},

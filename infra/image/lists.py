@@ -26,6 +26,8 @@ TORCH_NEEDS = (
     "typing-extensions",
 )
 """torch and what it needs of constraints.txt."""
+FOR_CPUS = ("openvino",)
+"""What computes models on CPUs alone, of 180 MB: an image for GPUs has none of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +47,7 @@ def layers(dependencies: list[str], pins: list[str], torch_pins: list[str]) -> d
     """The layers, in the order of installation, by name."""
     of_torch = (*(pin for pin in pins if normal(pin) in TORCH_NEEDS), *torch_pins)
     torch = tuple(each for each in dependencies if normal(each) == "torch")
-    others = tuple(each for each in dependencies if normal(each) != "torch")
+    others = tuple(each for each in dependencies if normal(each) not in ("torch", *FOR_CPUS))
     return {"torch": Layer(torch, of_torch), "libraries": Layer(others, (*pins, *torch_pins))}
 
 

@@ -85,7 +85,7 @@ def bulk_table(prices: Mapping[str, float], capacity: Capacity) -> list[str]:
     requests = sum(REQUEST_DOLLARS.values()) * 1e6
     asleep = sum(AROUND_DOLLARS.values()) + BULK_ENDPOINTS_DOLLARS
     said = (
-        f"Requests to S3 and SQS: ${requests:.2f} per million files, which is all in the idle room of a fleet that is "
+        f"Requests to S3 and SQS: ${requests:.2f} per million files, which is all in the idle time of a fleet that is "
         f"there. A fleet without tasks: ${asleep:.2f} an hour."
     )
     return ["| bulk jobs, $ per million files | on demand | on Spot |", "|---|---|---|", *rows, "", said]

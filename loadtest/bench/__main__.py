@@ -6,7 +6,7 @@ import argparse
 import tempfile
 from pathlib import Path
 
-from loadtest.bench import bulk, host, labels, startup, throughput
+from loadtest.bench import bulk, host, labels, page_models, startup, throughput
 from loadtest.cli import end_on_sigterm
 
 PARTS = {
@@ -15,6 +15,7 @@ PARTS = {
     "start": startup.measure,
     "cold": startup.measure_cold,
     "labels": labels.measure,
+    "pages": page_models.measure,
     "bulk": bulk.measure,
 }
 

@@ -7,9 +7,13 @@ import math
 import random
 import subprocess
 import sys
-from collections.abc import Mapping
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import IO, Any
+
+import httpx
 
 from loadtest.service_process import ServiceProcess, clean_environment, settings_environment
 
@@ -51,9 +55,9 @@ def run_module(module: str, *arguments: str) -> None:
     subprocess.run(command, check=True, env=clean_environment(), stdout=subprocess.DEVNULL)
 
 
-def run_tool(home: Path, module: str, *arguments: str) -> dict[str, Any]:
+def run_tool(home: Path, module: str, *arguments: str, **settings: object) -> dict[str, Any]:
     """The JSON that a tool of the engine prints; its models come from the store `home`/store."""
-    environment = {**clean_environment(), **LEAN, "GLEANER_MODEL_STORE": str(home / "store")}
+    environment = {**clean_environment(), **LEAN, **settings_environment({"MODEL_STORE": home / "store", **settings})}
     done = subprocess.run(
         [sys.executable, "-m", module, *arguments], env=environment, stdout=subprocess.PIPE, check=True
     )
@@ -78,6 +82,15 @@ def service(home: Path, variables: Mapping[str, str] | None = None, /, **setting
     """A service with these settings and no others; `variables` are environment variables of libraries."""
     ours = settings_environment({"LOG_LEVEL": "WARNING", "MODEL_STORE": home / "store", **settings})
     return ServiceProcess(home / "bench.log", {**clean_environment(), **(variables or {}), **ours})
+
+
+def seconds_to_post(url: str, bodies: Sequence[object], at_once: int) -> float:
+    """Post all bodies as JSON, so many at a time without a pause; returns the seconds until all are answered."""
+    with httpx.Client(timeout=600.0) as client, ThreadPoolExecutor(at_once) as clients:
+        began = time.perf_counter()
+        for response in clients.map(lambda body: client.post(url, json=body), bodies):
+            response.raise_for_status()
+        return time.perf_counter() - began
 
 
 class PipelineProcess:

@@ -73,16 +73,16 @@ def _measure(home: Path, shape: str, seconds: float, batches: int) -> None:
     over = trial["over_most"]
     rows = {
         "device": f"{trial['device']}, {trial['dtype']}",
-        "matrix rate, measured": f"{trial['matrix_flops'] / 1e12:,.2f} TFLOP/s (bfloat16)",
-        "engine": _rate(trial["engine_tokens_per_second"], share),
-        "over HTTP": _rate(over_http["tokens_per_second"], share),
-        "documents a second over HTTP": f"{over_http['documents_per_second']:,.0f}; failed: {over_http['failed']}",
+        "matrix rate of the device": f"{trial['matrix_flops'] / 1e12:,.2f} TFLOP/s (bfloat16)",
+        "tokens per second, engine alone": _rate(trial["engine_tokens_per_second"], share),
+        "tokens per second over HTTP": _rate(over_http["tokens_per_second"], share),
+        "documents per second over HTTP": f"{over_http['documents_per_second']:,.0f}; failed: {over_http['failed']}",
         "engine busy at saturation": f"{over_http['busy']:.1%}",
         "GPU utilization (NVML)": f"{over_http['utilization']:.0%}" if over_http["utilization"] else "not watched",
-        "one document of 128 tokens, engine": f"{trial['latency_ms']:.2f} ms",
+        "one document of 128 tokens, engine alone": f"{trial['latency_ms']:.2f} ms",
         "one short document over HTTP, p50": f"{light * 1000:.2f} ms",
-        "memory function: below a measured peak": f"{trial['batches_below']} of {trial['batches_checked']}",
-        "memory function: most above one": "no batch large enough" if over is None else f"{over:.1%}",
+        "batches that took more memory than predicted": f"{trial['batches_below']} of {trial['batches_checked']}",
+        "largest prediction above a measured peak": "no batch large enough" if over is None else f"{over:.1%}",
     }
     print(f"\n| {shape}, random weights | figure |\n|---|---|")
     for name, value in rows.items():

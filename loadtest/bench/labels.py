@@ -18,7 +18,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager
 from functools import partial
 from pathlib import Path
@@ -27,7 +26,7 @@ from typing import Any, NamedTuple
 import httpx
 import psutil
 
-from loadtest.bench.fixtures import PipelineProcess, published, service, text_of, vocabulary
+from loadtest.bench.fixtures import PipelineProcess, published, seconds_to_post, service, text_of, vocabulary
 from loadtest.service_process import (
     START_SECONDS,
     KeptPort,
@@ -146,12 +145,8 @@ def _ask_library(library: PipelineProcess, parts: list[str], labels: list[str], 
 
 def _ask(url: str, root: int, bodies: list[dict[str, Any]], at_once: int, texts: int) -> Run:
     """Send all bodies to a server, whose first process is `root`."""
-    with httpx.Client(timeout=600.0) as client, ThreadPoolExecutor(at_once) as clients:
-        began = time.perf_counter()
-        for response in clients.map(lambda body: client.post(url, json=body), bodies):
-            response.raise_for_status()
-        seconds = time.perf_counter() - began
-    return Run(texts / seconds, usage(root).memory_bytes)
+    per_second = texts / seconds_to_post(url, bodies, at_once)
+    return Run(per_second, usage(root).memory_bytes)
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Random models for benchmarks: token classifiers and a GLiNER.
+"""Random models for benchmarks: token classifiers, those that see pages among them, and a GLiNER.
 
 Speed does not depend on the values of weights. The classifier's are drawn wide, so that scores spread over [0, 1] as a
 trained model's do; otherwise rounding to bfloat16 would cost less than it does. `O` is favoured, so that most tokens
@@ -17,7 +17,7 @@ import torch
 from safetensors.torch import save_file
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 from torch import nn
-from transformers import BertConfig, BertForTokenClassification, DebertaV2Config, DebertaV2Model
+from transformers import AutoConfig, AutoModelForTokenClassification, DebertaV2Config, DebertaV2Model
 from transformers.utils.logging import disable_progress_bar
 
 from loadtest.bench.fixtures import vocabulary
@@ -35,6 +35,10 @@ class Shape:
     layers: int
     hidden: int
     heads: int
+    kind: str = "bert"
+    inner: int = 0
+    """Numbers between the two matrices of a feed-forward layer; 0: four times `hidden`."""
+    vocabulary: int = 30_522
 
 
 SHAPES = {
@@ -42,6 +46,12 @@ SHAPES = {
     "six-layer": Shape(6, 384, 12),
     "bert-base": Shape(12, 768, 12),
     "bert-large": Shape(24, 1024, 16),
+    "xlm-roberta-base": Shape(12, 768, 12, "xlm-roberta", vocabulary=250_002),
+    "modernbert-base": Shape(22, 768, 12, "modernbert", inner=1_152, vocabulary=50_368),
+    "layoutlm": Shape(12, 768, 12, "layoutlm"),
+    "lilt": Shape(12, 768, 12, "lilt", vocabulary=50_265),
+    "bros": Shape(12, 768, 12, "bros"),
+    "layoutlmv3": Shape(12, 768, 12, "layoutlmv3", vocabulary=50_265),
 }
 
 
@@ -51,16 +61,19 @@ def make_model(folder: Path, shape: Shape, seed: int = 0, shards: int = 1) -> No
     size = write_tokenizer(folder)
     disable_progress_bar()
     torch.manual_seed(seed)
-    config = BertConfig(
-        vocab_size=max(size, 30_522),
+    config = AutoConfig.for_model(
+        shape.kind,
+        vocab_size=max(size, shape.vocabulary),
         num_hidden_layers=shape.layers,
         hidden_size=shape.hidden,
         num_attention_heads=shape.heads,
-        intermediate_size=4 * shape.hidden,
+        intermediate_size=shape.inner or 4 * shape.hidden,
+        max_position_embeddings=514,
+        pad_token_id=0,
         id2label=dict(enumerate(LABELS)),
         label2id={label: index for index, label in enumerate(LABELS)},
     )
-    model = BertForTokenClassification(config)
+    model = AutoModelForTokenClassification.from_config(config)
     torch.nn.init.normal_(model.classifier.weight, std=3.0 / shape.hidden**0.5)
     with torch.no_grad():
         model.classifier.bias[0] = FAVOUR

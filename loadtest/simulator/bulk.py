@@ -18,7 +18,7 @@ class BulkDemand:
 
     Attributes:
         file_seconds: of one task for a file, with nothing else to do.
-        begins_seconds, deadline_seconds: since the beginning of the run; without a deadline it uses idle room alone.
+        begins_seconds, deadline_seconds: since the beginning of the run; without a deadline it uses idle time alone.
     """
 
     files: float

@@ -110,7 +110,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--bulk", type=float, metavar="FILES", help="a bulk job beside the demand, in the room it leaves"
     )
     parser.add_argument("--bulk-at", type=float, default=0.0, metavar="HOUR", help="begin of the bulk job (default: 0)")
-    parser.add_argument("--bulk-by", type=float, metavar="HOUR", help="its deadline; none: idle room alone")
+    parser.add_argument("--bulk-by", type=float, metavar="HOUR", help="its deadline; none: idle time alone")
     parser.add_argument("--bulk-seconds", type=float, help="of a task for one of its files (default: as a document)")
     parser.add_argument("--bulk-tasks", type=int, help="most that a deadline asks for (default: the environment's)")
     parser.add_argument("--price", type=float, default=PRICE, help=f"dollars for an instance's hour (default: {PRICE})")

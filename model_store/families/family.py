@@ -26,6 +26,8 @@ POSITIONS_AFTER_PADDING = frozenset(
         "camembert",
         "data2vec-text",
         "ibert",
+        "layoutlmv3",
+        "lilt",
         "longformer",
         "luke",
         "mpnet",
@@ -46,7 +48,8 @@ UNLIMITED_TOKENS = 10**9
 class ModelConfig:
     """A model's properties, from its configuration.
 
-    `max_tokens` counts the tokens of one input, special tokens included; `labels[i]` names class i.
+    `max_tokens` counts the tokens of one input, special tokens included; `labels[i]` names class i. `needs`: what its
+    documents must have beside a text, in words for its publisher.
     """
 
     architecture: str
@@ -54,6 +57,7 @@ class ModelConfig:
     labels: tuple[str, ...]
     max_tokens: int
     task: Task = TOKEN_CLASSIFICATION
+    needs: str = ""
 
 
 class FolderFamily(Protocol):

@@ -11,11 +11,13 @@ from pathlib import Path
 from model_store.families.family import Contents, FolderFamily
 from model_store.families.gliner import GlinerFolder
 from model_store.families.gliner2 import Gliner2Folder
+from model_store.families.layout import LayoutFolder
 from model_store.families.token_classifier import TokenClassifierFolder
 
 FAMILIES: dict[str, FolderFamily] = {
     "gliner": GlinerFolder(),
     "gliner2": Gliner2Folder(),
+    "layout": LayoutFolder(),
     "token_classifier": TokenClassifierFolder(),
 }
 """By name, in the order in which they are asked; the last one owns what no other does."""

@@ -23,7 +23,8 @@ _DEFAULT_LABELS = ("LABEL_0", "LABEL_1")
 class TokenClassifierFolder:
     """Folders of models that score each token for labels of their own."""
 
-    config, more_configs, subfolders = CONFIG, (), ()
+    config, subfolders = CONFIG, ()
+    more_configs: tuple[str, ...] = ()
     conversion = ""
     has_labels = True
 

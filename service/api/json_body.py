@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cache, lru_cache
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, NamedTuple, TypeVar
 
 import msgspec
 
@@ -39,9 +39,10 @@ MOST_VALUES = 65_536
 _LIKENESS = 0.6
 """Least share of letters that a name must have in common with the one that is meant (`difflib`)."""
 _OF_FILES = frozenset(
-    "file files filename path url urls uri href link document_url image image_url pdf content data bytes base64".split()
+    "file files filename path url urls uri href link document_url image image_url pdf content data bytes base64 "
+    "documentmetadata blocks jobstatus".split()
 )
-"""Names by which other services take files."""
+"""Names by which other services take files, and those that Textract's answers begin with, which are files here."""
 _FILES_ARE_POSTED = (
     " Files are posted, not fetched, and no part of JSON: as `file` of a form (multipart/form-data), or as the body "
     "with its Content-Type."
@@ -51,6 +52,7 @@ _MOST_CHARACTERS = 200
 _KINDS = {"`str | null`": "a string or null", "`str`": "a string", "`object`": "an object", "`array`": "a list"}
 
 _Id = Annotated[str, msgspec.Meta(max_length=ID_CHARACTERS)]
+_CONTENTS = ("text", "pages", "documents")
 _ABSENT, _NULL = msgspec.Raw(b""), msgspec.Raw(b"null")
 _T = TypeVar("_T")
 _decode_text = msgspec.json.Decoder(str).decode
@@ -89,18 +91,26 @@ def decoded(decode: Callable[[], _T], wrong: Callable[[msgspec.ValidationError],
         raise MalformedRequest(f"The body is not JSON: {error}.") from None
 
 
+class JsonDocument(NamedTuple):
+    """A document's id, and its text, or the JSON of its pages, not decoded; one that is refused has neither."""
+
+    id: str | None
+    text: str = ""
+    pages: msgspec.Raw | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class JsonBody:
     """A decoded JSON body.
 
     Attributes:
-        documents: pairs of id and text; one that is refused has an empty text.
+        documents: in their order.
         batch: True if they came as a list.
         options: decoded, but not validated.
         refused: what is wrong with documents of a list, by their place; the others are answered.
     """
 
-    documents: tuple[tuple[str | None, str], ...]
+    documents: tuple[JsonDocument, ...]
     batch: bool
     options: dict[str, Any]
     refused: dict[int, str] = field(default_factory=dict)
@@ -122,14 +132,14 @@ class _DocumentsDecoder:
         self._left = most
         document: Any = msgspec.defstruct(
             "JsonDocument",
-            [("text", msgspec.Raw, _ABSENT), ("id", msgspec.Raw, _NULL)],
+            [("text", msgspec.Raw, _ABSENT), ("pages", msgspec.Raw, _ABSENT), ("id", msgspec.Raw, _NULL)],
             namespace={"__post_init__": lambda _document: self._count()},
             forbid_unknown_fields=True,
         )
         self._decoder: msgspec.json.Decoder[list[Any]] = msgspec.json.Decoder(list[document])
 
     def decode(self, data: msgspec.Raw) -> list[Any]:
-        """The id and text of each document, not decoded."""
+        """The id and text or pages of each document, not decoded."""
         self._left = self._most
         return self._decoder.decode(data)
 
@@ -143,39 +153,44 @@ def read_json(data: bytes, most_documents: int, options: tuple[str, ...]) -> Jso
     """Decode a body that may have these options beside its documents; their names are sorted.
 
     Raises:
-        MalformedRequest: not JSON, not UTF-8, or not an object with either `text` or `documents`.
+        MalformedRequest: not JSON, not UTF-8, or not an object with one of `text`, `pages` and `documents`.
         InvalidOptions: an option that does not exist, or one that is far too long.
         DocumentTooLarge: more documents than one request may have.
     """
     values = decoded(lambda: _envelope_decoder(options)(data), lambda error: _body_error(error, options))
-    batch = values.documents is not _ABSENT
-    if batch == (values.text is not _ABSENT):
-        raise MalformedRequest("The body needs either `text` or `documents`.")
+    if sum(each is not _ABSENT for each in (values.text, values.pages, values.documents)) != 1:
+        raise MalformedRequest("The body needs either `text`, `pages` or `documents`, and no two of them.")
     given = {name: decode_option(name, value) for name in options if (value := getattr(values, name)) is not _ABSENT}
-    if not batch:
+    if values.pages is not _ABSENT:
+        return JsonBody((JsonDocument(None, pages=values.pages),), False, given)
+    if values.text is not _ABSENT:
         text = decoded(lambda: _decode_text(values.text), lambda error: _value_error("text", error))
-        return JsonBody(((None, text),), False, given)
+        return JsonBody((JsonDocument(None, text),), False, given)
     found = _documents(values.documents, most_documents)
     refused: dict[int, str] = {}
     documents = tuple(_document(number, each, refused) for number, each in enumerate(found))
     return JsonBody(documents, True, given, refused)
 
 
-def _document(number: int, raw: Any, refused: dict[int, str]) -> tuple[str | None, str]:
-    """The id and text of a document; what is wrong with it is put in `refused`."""
+def _document(number: int, raw: Any, refused: dict[int, str]) -> JsonDocument:
+    """A document of a list; what is wrong with it is put in `refused`."""
 
     def bad(name: str) -> Callable[[msgspec.ValidationError], GleanerError]:
         return lambda error: _BadDocument(_value_error(f"documents.{number}.{name}", error).detail)
 
     id_ = None
     try:
-        if raw.text is _ABSENT:
-            raise _BadDocument(f"documents.{number}: there is no `text`.")
+        if raw.text is _ABSENT and raw.pages is _ABSENT:
+            raise _BadDocument(f"documents.{number}: there is no `text`, and no `pages`.")
         id_ = decoded(lambda: _decode_id(raw.id), bad("id"))
-        return id_, decoded(lambda: _decode_text(raw.text), bad("text"))
+        if raw.text is _ABSENT:
+            return JsonDocument(id_, pages=raw.pages)
+        if raw.pages is not _ABSENT:
+            raise _BadDocument(f"documents.{number}: it has `text` and `pages`; send one of them.")
+        return JsonDocument(id_, decoded(lambda: _decode_text(raw.text), bad("text")))
     except _BadDocument as error:
         refused[number] = error.detail
-        return id_, ""
+        return JsonDocument(id_)
 
 
 def _documents(data: msgspec.Raw, most: int) -> list[Any]:
@@ -190,7 +205,7 @@ def _documents(data: msgspec.Raw, most: int) -> list[Any]:
 
 @cache
 def _envelope_decoder(options: tuple[str, ...]) -> Callable[[bytes], Any]:
-    fields = [(name, msgspec.Raw, _ABSENT) for name in ("text", "documents", *options)]
+    fields = [(name, msgspec.Raw, _ABSENT) for name in (*_CONTENTS, *options)]
     envelope: Any = msgspec.defstruct("Envelope", fields, forbid_unknown_fields=True)
     return msgspec.json.Decoder(envelope).decode
 
@@ -215,8 +230,8 @@ def decode_option(name: str, value: msgspec.Raw) -> Any:
 def _body_error(error: msgspec.ValidationError, options: tuple[str, ...]) -> GleanerError:
     unknown = _UNKNOWN_FIELD.match(str(error))
     if unknown is None:
-        return MalformedRequest("The body must be a JSON object with `text` or `documents`.")
-    return unknown_option(unknown[1], ("text", "documents", *options))
+        return MalformedRequest("The body must be a JSON object with `text`, `pages` or `documents`.")
+    return unknown_option(unknown[1], (*_CONTENTS, *options))
 
 
 def _value_error(name: str, error: msgspec.ValidationError) -> GleanerError:
@@ -230,7 +245,7 @@ def _value_error(name: str, error: msgspec.ValidationError) -> GleanerError:
     known = ""
     if _UNKNOWN_FIELD.match(message):
         is_file = message[:_MOST_CHARACTERS].split("`")[1].casefold() in _OF_FILES
-        known = f" (known: id, text).{_FILES_ARE_POSTED if is_file else ''}"
+        known = f" (known: id, text, pages).{_FILES_ARE_POSTED if is_file else ''}"
     return MalformedRequest(f"{name}{where}: {message[:200]}{known}")
 
 

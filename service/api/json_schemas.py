@@ -157,12 +157,19 @@ def _requests(kinds: Mapping[str, type[Options]]) -> dict[str, Schema]:
     for name, kind in kinds.items():
         schema = _plain(kind.model_json_schema(ref_template=_TEMPLATE.replace("{name}", "{model}")))
         found |= schema.pop("$defs")
-        properties: Schema = schema["properties"]
-        for each in ("text", "documents"):
-            properties[each] = _present(properties[each])
-        properties["documents"]["minItems"] = 1
-        found[name] = {**schema, "oneOf": [{"required": ["text"]}, {"required": ["documents"]}]}
+        found[name] = _one_of(schema, ("text", "pages", "documents"))
+    found["TextDocument"] = _one_of(found["TextDocument"], ("text", "pages"))
     return found
+
+
+def _one_of(schema: Schema, names: Sequence[str]) -> Schema:
+    """The schema of an object that has one of these members, and no empty list."""
+    properties: Schema = {**schema["properties"]}
+    for name in names:
+        properties[name] = _present(properties[name])
+        if properties[name].get("type") == "array":
+            properties[name]["minItems"] = 1
+    return {**schema, "properties": properties, "oneOf": [{"required": [name]} for name in names]}
 
 
 def _plain(node: Any) -> Any:

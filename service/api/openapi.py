@@ -15,11 +15,13 @@ from service.api.redaction.schemas import RedactOptions
 from service.core.errors import BY_CODE
 
 DESCRIPTION = """Gleaner reads documents and returns their entities and fields, with exact offsets, scores, pages and
-boxes. A document is a text, PDF, DOCX, HTML or Markdown file, an invoice as XML, or a picture. None is truncated. Scans
-are read where the extra `ocr` is installed; handwriting is not. `unread_pages` and `partly_read` say what was not read.
+boxes. A document is a text, PDF, DOCX, HTML or Markdown file, an invoice as XML, a picture, or `pages`: words with
+their boxes from an OCR of your own, or a file of hOCR, ALTO or Textract's JSON. None is truncated. Scans are read where
+the extra `ocr` is installed; handwriting is not. `unread_pages` and `partly_read` say what was not read.
 
 Offsets (`start`, `end`) count code points; `offsets=utf16` counts what JavaScript's `slice` takes, `offsets=byte` bytes
-of UTF-8. Boxes are in points (1/72 inch) from the top left of the page as shown; `page_sizes` has the pages' sizes.
+of UTF-8. Boxes are in points (1/72 inch) from the top left of the page as shown, or in the unit of your own pages;
+`page_sizes` has the pages' sizes.
 
 With API keys, send `Authorization: Bearer KEY` or `X-API-Key: KEY`. After 429 and 503, ask again after the seconds of
 `Retry-After`; asking again is safe."""

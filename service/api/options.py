@@ -38,6 +38,7 @@ from service.core.labels.label_set import (
 )
 from service.core.labels.record_schema import read_schema
 from service.core.types import Ocr, Priority
+from service.documents.placed_pages import LEAST_SIDE, MOST_SIDE, MOST_WORD_CHARACTERS, MOST_WORDS
 
 OPTION_CHARACTERS = 65_536
 """Longest value of an option in a form or a query."""
@@ -194,19 +195,65 @@ class ExtractOptions(Options):
         return self
 
 
+_EXAMPLE_PAGE: dict[str, Any] = {
+    "width": 595,
+    "height": 842,
+    "words": [{"text": "Jane", "box": [50, 50, 80, 62]}, {"text": "Doe", "box": [85, 50, 110, 62]}],
+}
+_Side = Annotated[float, Field(ge=LEAST_SIDE, le=MOST_SIDE)]
+
+
+class InputWord(BaseModel):
+    """A word as the caller's own OCR has read it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    text: str = Field(
+        min_length=1,
+        max_length=MOST_WORD_CHARACTERS,
+        json_schema_extra={"pattern": r"[^\s\x1c-\x1f\x85]"},  # White space is what `str.isspace` says.
+        description="Has a character that is no white space.",
+    )
+    box: tuple[float, float, float, float] = Field(
+        description="`[left, top, right, bottom]` in the unit of the page's `width` and `height`, from its top left."
+    )
+
+
+class InputPage(BaseModel):
+    """A page of words with their boxes, in any unit, and its picture."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, json_schema_extra={"examples": [_EXAMPLE_PAGE]})
+
+    width: _Side
+    height: _Side
+    words: list[InputWord] = Field(
+        max_length=MOST_WORDS,
+        description="In reading order. The text is the words with a space between two, and a line end before a word "
+        "that begins a line by its box.",
+    )
+    image: str | None = Field(
+        None,
+        min_length=1,
+        json_schema_extra={"contentEncoding": "base64"},
+        description="The picture file of the page in base64 (PNG, JPEG …), for models that look at it.",
+    )
+
+
 class TextDocument(BaseModel):
-    """One document of a JSON batch."""
+    """One document of a JSON batch: `text`, or `pages`."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     id: str | None = Field(None, max_length=ID_CHARACTERS, description="Comes back with the result.")
-    text: str
+    text: str | None = None
+    pages: list[InputPage] | None = None
 
 
 class ExtractJson(ExtractOptions):
-    """A JSON body: `text`, or `documents`, with the options beside it."""
+    """A JSON body: `text`, `pages`, or `documents`, with the options beside it."""
 
     text: str | None = None
+    pages: list[InputPage] | None = None
     documents: list[TextDocument] | None = None
 
 

@@ -261,6 +261,7 @@ def _entities_schema() -> Any:
         "boxes": pyarrow.list_(pyarrow.list_(number)),
         "source": text,
         "ocr_confidence": number,
+        "words": pyarrow.list_(pyarrow.int32()),
     }
     return pyarrow.schema(list(kinds.items()))
 

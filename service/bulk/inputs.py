@@ -2,7 +2,8 @@
 
 - A folder: its files, and those of its folders, by name; a hidden name (`.git`) and what is below it is left out. Of a
   single folder that is the only input keys are relative to it, else a key is the path as it was given.
-- `FILE.jsonl`: a line is `{"id": …, "text": …}`, or `{"id": …, "path": …}` with a path relative to the file's folder.
+- `FILE.jsonl`: a line is `{"id": …, "text": …}`, `{"id": …, "pages": …}` as `/extract` takes them, or
+  `{"id": …, "path": …}` with a path relative to the file's folder.
   Keys are `FILE.jsonl#ID`; without an id the number of the line from 1 stands there, and behind an id that was there.
   They are UTF-8; a byte order mark at the beginning of a line, as of files that were put together, is no part of it.
 
@@ -38,10 +39,14 @@ MISSING = "missing"
 """The version of a file that a line names and that is not there."""
 
 
+_ABSENT = msgspec.Raw(b"")
+
+
 class _Line(msgspec.Struct):
     id: str | int | None = None
     text: str | None = None
     path: str | None = None
+    pages: msgspec.Raw = _ABSENT
 
 
 def local_inputs(paths: Sequence[str], *, follow: bool = False) -> LocalInputs:
@@ -285,11 +290,13 @@ def _read_line(item: Item, *, follow: bool) -> Content:
     try:
         found = _decoded(line)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise UnreadableFile(f"The line is no JSON object with `text` or `path`: {error}.") from None
+        raise UnreadableFile(f"The line is no JSON object with `text`, `pages` or `path`: {error}.") from None
     if found.text is not None:
         return Content(name, found.text)
+    if found.pages is not _ABSENT:
+        return Content(name, b'{"pages":%b}' % bytes(found.pages))
     if found.path is None:
-        raise UnreadableFile("The line has neither `text` nor `path`.")
+        raise UnreadableFile("The line has none of `text`, `pages` and `path`.")
     place, folder = os.path.join(os.path.dirname(path), found.path), os.path.dirname(path) or "."
     if not follow and "\0" not in place:
         check_place(place, [folder])

@@ -82,7 +82,7 @@ class OwnService:
         """The answer to one document, as `Ask`; waits for room first."""
         await self._room.wait()
         source = TextSource(data, name) if isinstance(data, str) else FileSource(data, name)
-        answer = await self._service.ask("/extract", source, {**options, "priority": Priority.BATCH.value})
+        answer = await self._service.ask("/extract", [source], {**options, "priority": Priority.BATCH.value})
         document: dict[str, Any] = answer["documents"][0]
         timing = answer["timing"]
         seconds = {name: timing.get(f"{name}_ms", 0.0) / 1000 for name in ("tokenize", "decode", "parse")}

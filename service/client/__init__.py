@@ -31,10 +31,21 @@ from .entities import (
     Tax,
 )
 from .errors import GleanerError, Overloaded, RequestError, ServiceError, Unreachable
-from .requests import ExtractOptions, FileSource, RedactOptions, RetryBudget, TextSource, Timeouts
+from .requests import (
+    BoxedWord,
+    ExtractOptions,
+    FileSource,
+    PageOfWords,
+    PagesSource,
+    RedactOptions,
+    RetryBudget,
+    TextSource,
+    Timeouts,
+)
 
 __all__ = [
     "AsyncClient",
+    "BoxedWord",
     "Client",
     "ContractParty",
     "DocumentFields",
@@ -49,6 +60,8 @@ __all__ = [
     "Job",
     "LineItem",
     "Overloaded",
+    "PageOfWords",
+    "PagesSource",
     "Paper",
     "RedactOptions",
     "RedactedDocument",

@@ -146,6 +146,7 @@ class RedactedPart(msgspec.Struct, frozen=True):
     page: int | None = None
     boxes: list[tuple[float, float, float, float]] = []
     text: str | None = None
+    words: tuple[int, int] | None = None
 
 
 class RedactedBytes(msgspec.Struct, frozen=True):

@@ -14,6 +14,7 @@ import json
 import os
 import re
 import warnings
+from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -26,7 +27,8 @@ from .errors import GleanerError, Overloaded, Unreachable
 LINES = "application/x-ndjson"
 LONGEST_PATH = 1_024
 _FILE_NAME = re.compile(
-    r"\S+\.(?:pdf|docx?|html?|txt|md|xml|png|jpe?g|tiff?|webp|bmp|gif|odt|rtf|xlsx?|pptx?|csv|eml)", re.IGNORECASE
+    r"\S+\.(?:pdf|docx?|html?|txt|md|xml|png|jpe?g|tiff?|webp|bmp|gif|odt|rtf|xlsx?|pptx?|csv|eml|hocr|json)",
+    re.IGNORECASE,
 )
 """Pattern of a single word with the ending of a document file."""
 _LOOPBACK = re.compile(r"(?:localhost|127(?:\.[0-9]{1,3}){3}|\[::1\])(?::[0-9]{1,5})?(?:/.*)?", re.IGNORECASE)
@@ -39,6 +41,48 @@ class TextSource:
     """A text, with the id that its result has; without one it is the document's place in the request."""
 
     text: str
+    id: str | None = None
+
+
+Box = tuple[float, float, float, float]
+"""Left, top, right, bottom, from the page's top left, in the unit of its width and height."""
+
+
+@dataclass(frozen=True, slots=True)
+class BoxedWord:
+    """A word with its box, as an OCR of the caller's own has read it."""
+
+    text: str
+    box: Box
+
+
+@dataclass(frozen=True, slots=True)
+class PageOfWords:
+    """A page in any unit, its words in reading order; `image`: its picture file, for models that look at it.
+
+    Numbers may be of numpy.
+    """
+
+    width: float
+    height: float
+    words: Sequence[BoxedWord]
+    image: bytes | None = None
+
+    def json(self) -> dict[str, Any]:
+        """The page as the service takes it."""
+        words = [{"text": each.text, "box": list(map(float, each.box))} for each in self.words]
+        page: dict[str, Any] = {"width": float(self.width), "height": float(self.height), "words": words}
+        return page if self.image is None else {**page, "image": b64encode(self.image).decode()}
+
+
+@dataclass(frozen=True, slots=True)
+class PagesSource:
+    """Pages of words in place of a text, with the id that its result has.
+
+    They may be the JSON that API.md shows, its `image` also as bytes.
+    """
+
+    pages: Sequence[PageOfWords | Mapping[str, Any]]
     id: str | None = None
 
 
@@ -56,8 +100,8 @@ class FileSource:
         return cls(path.read_bytes(), path.name)
 
 
-Source = str | TextSource | bytes | Path | FileSource
-"""One document: a text, or a file by its bytes or its path."""
+Source = str | TextSource | PagesSource | bytes | Path | FileSource
+"""One document: a text, pages of words, or a file by its bytes or its path."""
 
 
 class _Options(TypedDict, total=False):
@@ -113,10 +157,10 @@ class PreparedRequest:
 def request_of(
     path: str, sources: Sequence[Source], options: Mapping[str, Any], *, batch: bool, in_lines: bool = False
 ) -> PreparedRequest:
-    """The request for documents, all texts or all files.
+    """The request for documents, all files, or all texts and pages of words.
 
     Raises:
-        ValueError: none came, some of each, or a text that is the path of a file.
+        ValueError: none came, some of each, a text that is the path of a file, or a number that is not finite.
         TypeError: something else came.
     """
     if isinstance(sources, str | bytes):
@@ -127,10 +171,10 @@ def request_of(
     deadline_ms = chosen.get("deadline_ms")
     headers = {"Accept": LINES} if in_lines else {}
     bodies = [_read(source, number) for number, source in enumerate(sources)]
-    texts = [each for each in bodies if isinstance(each, TextSource)]
+    texts = [each for each in bodies if not isinstance(each, FileSource)]
     files = [each for each in bodies if isinstance(each, FileSource)]
     if texts and files:
-        raise ValueError("one request holds texts or files, not both")
+        raise ValueError("one request holds texts and pages, or files, not both")
     if files:
         parts = [
             ("file", (_SURROGATE.sub("\ufffd", each.name), each.data, each.media_type or "application/octet-stream"))
@@ -143,14 +187,32 @@ def request_of(
     return replace(request, deadline_seconds=deadline_ms / 1_000) if isinstance(deadline_ms, int) else request
 
 
-def _json_of(texts: Sequence[TextSource], options: Mapping[str, Any], *, batch: bool) -> bytes:
-    documents: dict[str, Any] = {"text": texts[0].text}
+def _json_of(texts: Sequence[TextSource | PagesSource], options: Mapping[str, Any], *, batch: bool) -> bytes:
+    documents = _content(texts[0])
     if batch or texts[0].id is not None:
-        documents = {"documents": [{"text": e.text, **({} if e.id is None else {"id": e.id})} for e in texts]}
-    return _SURROGATE.sub("\ufffd", json.dumps({**documents, **options}, ensure_ascii=False)).encode()
+        documents = {"documents": [_content(each) | ({} if each.id is None else {"id": each.id}) for each in texts]}
+    try:
+        written = json.dumps({**documents, **options}, ensure_ascii=False, allow_nan=False, default=_base64)
+    except ValueError as error:
+        raise ValueError(f"a number of the request, such as a side of a box, is not finite: {error}") from None
+    return _SURROGATE.sub("\ufffd", written).encode()
 
 
-def _read(source: Source, number: int) -> TextSource | FileSource:
+def _base64(value: object) -> str:
+    if not isinstance(value, bytes):
+        raise TypeError(f"a request cannot hold {type(value).__name__}: {value!r:.100}")
+    return b64encode(value).decode()
+
+
+def _content(source: TextSource | PagesSource) -> dict[str, Any]:
+    if isinstance(source, TextSource):
+        return {"text": source.text}
+    if isinstance(source.pages, PageOfWords | Mapping):
+        raise TypeError("PagesSource holds a list of pages, not one: PagesSource([page])")
+    return {"pages": [each.json() if isinstance(each, PageOfWords) else each for each in source.pages]}
+
+
+def _read(source: Source, number: int) -> TextSource | PagesSource | FileSource:
     """A document as it is sent; bytes without a name have their place as one."""
     if isinstance(source, str):
         if _is_path(source):
@@ -161,8 +223,10 @@ def _read(source: Source, number: int) -> TextSource | FileSource:
         return TextSource(source)
     if isinstance(source, Path):
         return FileSource.read(source)
-    if not isinstance(source, bytes | FileSource | TextSource):
-        raise TypeError(f"a document is a text, bytes, Path, FileSource or TextSource, not {type(source).__name__}")
+    if not isinstance(source, bytes | FileSource | TextSource | PagesSource):
+        raise TypeError(
+            f"a document is a text, bytes, Path, FileSource, TextSource or PagesSource, not {type(source).__name__}"
+        )
     return FileSource(source, str(number)) if isinstance(source, bytes) else source
 
 

@@ -1,6 +1,6 @@
 """`gleaner bulk start|status|estimate|retry|cancel`: jobs from bucket to bucket that a fleet works on.
 
-A service with GLEANER_BULK_QUEUE takes chunks of them from the queue in idle room. Exit codes of `status`: 0 done,
+A service with GLEANER_BULK_QUEUE takes chunks of them from the queue in idle time. Exit codes of `status`: 0 done,
 1 some chunks are dead letters, 3 working, or it cannot be told.
 """
 

@@ -7,6 +7,12 @@
   {"text": "Anna paid 9.00", "entities": [{"start": 0, "end": 4, "label": "PERSON"}]}
   {"id": "b7", "group": "acme", "text": "Nothing here.", "entities": []}
 
+A document may have `pages` beside its text or in place of it, for models that see where words stand. Width, height and
+boxes (left, top, right, bottom) are in one unit; an entity may also be words of a page, counted from 0:
+
+  {"pages": [{"width": 600, "height": 800, "words": [{"text": "Anna", "box": [20, 30, 64, 42]}]}],
+   "entities": [{"page": 1, "words": [0, 1], "label": "PERSON"}]}
+
 The exit code is 0 if all is well, 1 if something was left out, is doubtful or cannot be read, 2 for a bad option.
 """
 
@@ -15,26 +21,36 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from base64 import b64encode
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from PIL import Image
+
 from service.core.errors import InvalidOptions
 from service.evaluation.data_check import findings, label_counts, unknown_labels
+from service.evaluation.foreign_documents import ForeignDocument, ForeignPage, ReadOptions, Size, UnreadableFormat
 from service.evaluation.foreign_formats import ForeignData, read_foreign
-from service.evaluation.foreign_records import TITLES, ReadOptions, UnreadableFormat
+from service.evaluation.foreign_pages import with_boxes
+from service.evaluation.foreign_records import TITLES
 from service.evaluation.labelled_documents import (
     BadRecords,
     LabelledDocument,
     LabelledSpan,
+    json_object,
     read_sets,
-    span_problem,
     text_of_file,
 )
+from service.evaluation.record_text import span_problem
 
 STANDARD = Path("-")
 """The path that stands for standard input or output."""
+PICTURE_ENDINGS = ("png", "jpg", "jpeg", "tif", "tiff")
+PICTURE_FOLDERS, VALUE_FOLDERS = ("images", "image", "img"), ("entities", "key")
+"""Folders beside that of the labels, in which FUNSD and SROIE have pictures, and SROIE the values."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -44,12 +60,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
     convert = actions.add_parser(
         "convert",
-        help="JSON lines from CoNLL, spaCy, Prodigy, Doccano, Label Studio, or Hugging Face tokens and tags",
+        help="JSON lines from CoNLL, spaCy, Prodigy, Doccano, Label Studio, Hugging Face tokens and tags; pages with "
+        "boxes from FUNSD, CORD, SROIE, Label Studio's OCR, or Hugging Face words, boxes and tags",
         epilog=parser.epilog,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     convert.add_argument("source", type=Path, metavar="IN", help="a file, a folder of files, or `-`")
-    convert.add_argument("target", nargs="?", type=Path, default=STANDARD, metavar="OUT", help="instead of stdout")
+    convert.add_argument(
+        "target",
+        nargs="?",
+        type=Path,
+        default=STANDARD,
+        metavar="OUT",
+        help="instead of stdout; for a folder, another or one .jsonl file",
+    )
+    convert.add_argument(
+        "--pictures", action="store_true", help="write the picture beside a page into it, for models that look at it"
+    )
+    convert.add_argument(
+        "--boxes",
+        type=Path,
+        metavar="FILE",
+        help="JSON lines of pages with the words of IN's documents: "
+        '{"id": "b7", "width": 600, "height": 800, "words": [[START, END, X0, Y0, X1, Y1], …]}',
+    )
     convert.add_argument("--from", dest="format", choices=sorted(TITLES), help="instead of finding it by the content")
     convert.add_argument("--tags", metavar="NAMES|FILE", help="names of numbered tags: O,B-PER,… or dataset_info.json")
     convert.add_argument("--column", type=int, metavar="N", help="CoNLL: the column of the tags, from 1")
@@ -66,16 +100,58 @@ def run_convert(chosen: argparse.Namespace) -> int:
     if chosen.column is not None and chosen.column < 2:
         raise InvalidOptions("--column takes the number of a column after the first")
     options = ReadOptions(tag_names(chosen.tags, chosen.source), chosen.column, chosen.offsets)
+    boxes = _boxes(chosen.boxes) if chosen.boxes else None
     whole = True
+    written: dict[Path, list[str]] = {}
     for source, target in _pairs(chosen.source, chosen.target):
         name = "stdin" if source == STANDARD else source.name
-        data = _read(source, name, chosen.format, options)
-        lines, documents, problems = converted(data, Path(name).stem)
-        _write(target, lines)
+        picture, size = _picture(source)
+        data = _read(source, name, chosen.format, replace(options, page_size=size, values=_values(source)))
+        if boxes is not None:
+            data = replace(data, documents=tuple(with_boxes(data.documents, boxes, data.doubts)))
+        lines, documents, problems = converted(data, Path(name).stem, picture if chosen.pictures else b"")
+        written.setdefault(target, []).extend(lines)
         doubts = [*(f"{count:,} {sentence}" for sentence, count in data.doubts.items()), *map(str, findings(documents))]
         whole = whole and not problems and not doubts
         _report(name, data, documents, [*doubts, *_left_out(problems)])
+    for target, lines in written.items():
+        _write(target, lines)
     return 0 if whole else 1
+
+
+def _picture(source: Path) -> tuple[bytes, Size | None]:
+    """Read the picture that a file's labels are of, and its size: of its stem, beside it or in a folder of pictures."""
+    for folder in (source.parent, *(source.parent.parent / name for name in PICTURE_FOLDERS)):
+        for path in (folder / f"{source.stem}.{ending}" for ending in PICTURE_ENDINGS):
+            try:
+                with Image.open(path) as picture:
+                    return path.read_bytes(), picture.size
+            except OSError:
+                continue
+    return b"", None
+
+
+def _values(source: Path) -> dict[str, str]:
+    """Read the values of a receipt of SROIE: a JSON object in a file of its stem, beside it or in their folder."""
+    for folder in (source.parent, *(source.parent.parent / name for name in VALUE_FOLDERS)):
+        for path in (folder / f"{source.stem}.json", folder / f"{source.stem}.txt"):
+            try:
+                values = json.loads(path.read_bytes())
+            except (OSError, ValueError):
+                continue
+            if path != source and isinstance(values, dict):
+                return {name: value for name, value in values.items() if isinstance(value, str)}
+    return {}
+
+
+def _boxes(path: Path) -> dict[str, list[dict[str, Any]]]:
+    """Read pages of words by the ids of their documents. Raises BadRecords."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for number, line in enumerate(text_of_file(path).split("\n"), 1):
+        if line.strip():
+            record = json_object(f"{path.name}, line {number}", line)
+            found.setdefault(str(record.get("id")), []).append(record)
+    return found
 
 
 def tag_names(given: str | None, source: Path) -> tuple[str, ...]:
@@ -121,12 +197,18 @@ def _pairs(source: Path, target: Path) -> list[tuple[Path, Path]]:
         raise InvalidOptions(f"{target} is what is read; write to another file")
     if not source.is_dir():
         return [(source, target)]
-    files = sorted(path for path in source.iterdir() if path.is_file() and path.name != "dataset_info.json")
+    files = sorted(path for path in source.iterdir() if path.is_file() and not _is_beside(path))
     if not files:
         raise InvalidOptions(f"the folder {source} holds no file")
-    if target != STANDARD:
-        target.mkdir(parents=True, exist_ok=True)
-    return [(path, target if target == STANDARD else target / f"{path.stem}.jsonl") for path in files]
+    if target == STANDARD or target.suffix == ".jsonl":
+        return [(path, target) for path in files]
+    target.mkdir(parents=True, exist_ok=True)
+    return [(path, target / f"{path.stem}.jsonl") for path in files]
+
+
+def _is_beside(path: Path) -> bool:
+    """True for a file that holds no labels: a picture, or the names of tags."""
+    return path.name == "dataset_info.json" or path.suffix.lower().lstrip(".") in PICTURE_ENDINGS
 
 
 def _read(source: Path, name: str, format_name: str | None, options: ReadOptions) -> ForeignData:
@@ -141,8 +223,13 @@ def _read(source: Path, name: str, format_name: str | None, options: ReadOptions
     return data
 
 
-def converted(data: ForeignData, name: str) -> tuple[list[str], list[LabelledDocument], list[str]]:
-    """Convert to lines, the same as documents, and a sentence for each entity that cannot be written."""
+def converted(
+    data: ForeignData, name: str, picture: bytes = b""
+) -> tuple[list[str], list[LabelledDocument], list[str]]:
+    """Convert to lines, the same as documents, and a sentence for each entity that cannot be written.
+
+    `picture`: of a document's only page, to be written into it.
+    """
     lines: list[str] = []
     documents: list[LabelledDocument] = []
     problems: list[str] = []
@@ -154,12 +241,30 @@ def converted(data: ForeignData, name: str) -> tuple[list[str], list[LabelledDoc
             else:
                 spans.append(LabelledSpan(start, end, label))
         spans.sort()
-        entities = [{"start": span.start, "end": span.end, "label": span.label} for span in spans]
-        record = {**({} if each.id is None else {"id": each.id}), "text": each.text, "entities": entities}
+        record = _record(each, spans, name)
+        if picture and len(each.pages) == 1:
+            record["pages"][0]["image"] = b64encode(picture).decode()
         lines.append(json.dumps(record, ensure_ascii=False))
         where = f"{name}, {each.where}"
         documents.append(LabelledDocument(where, each.text, tuple(spans), where))
     return lines, documents, problems
+
+
+def _record(document: ForeignDocument, spans: Iterable[LabelledSpan], name: str) -> dict[str, Any]:
+    """Make a document's record; a document with pages has its file's name where it has no id."""
+    number = document.id or (name if document.pages else None)
+    return {
+        **({} if number is None else {"id": number}),
+        "text": document.text,
+        **document.others,
+        **({"pages": [_page(page) for page in document.pages]} if document.pages else {}),
+        "entities": [{"start": span.start, "end": span.end, "label": span.label} for span in spans],
+    }
+
+
+def _page(page: ForeignPage) -> dict[str, Any]:
+    words = [{"text": word.text, "box": [round(edge, 2) for edge in word.box]} for word in page.words]
+    return {"width": page.size[0], "height": page.size[1], "words": words}
 
 
 def _write(target: Path, lines: Iterable[str]) -> None:
@@ -192,6 +297,8 @@ def _counted(documents: Sequence[LabelledDocument]) -> str:
     by_label = ", ".join(f"{label} {count:,}" for label, count in counts.most_common())
     empty = sum(not document.spans for document in documents)
     without = f" ({empty:,} without any)" if empty else ""
+    paged = sum(document.placed is not None for document in documents)
+    without += f", {paged:,} with pages" if paged else ""
     return f"{len(documents):,} documents{without}, {counts.total():,} entities{': ' if by_label else ''}{by_label}"
 
 

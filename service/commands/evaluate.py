@@ -46,6 +46,7 @@ from service.evaluation.labelled_documents import (
     read_sets,
     repeated_texts,
 )
+from service.evaluation.record_text import pages_json
 from service.evaluation.report import EvaluationReport, all_together, set_report
 from service.evaluation.scoring import ScoredAnswer, from_answer, score_set
 from service.evaluation.span_scores import overlapped
@@ -123,6 +124,8 @@ async def _ask(service: AnsweringService, document: LabelledDocument, pause_seco
     asked = DocumentInput(document.id, text=document.text)
     if document.file is not None:
         asked = DocumentInput(document.id, data=document.file.read_bytes(), name=document.file.name)
+    elif document.placed is not None and document.placed.words is not None:
+        asked = DocumentInput(document.id, pages=msgspec.Raw(pages_json(document.placed)))
     for attempt in range(1, ATTEMPTS + 1):
         try:
             return from_answer(await service.answer(asked))

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from service.remote_service import RemoteService
 
 STANDARD_INPUT = Path("-")
-FORMATS = "PDF, DOCX, HTML, TXT, MD or XML invoice; `-`: stdin"
+FORMATS = "PDF, DOCX, HTML, TXT, MD, XML invoice, hOCR, ALTO, Textract's JSON, or JSON of pages of words; `-`: stdin"
 TYPES = ("pdf", "docx", "html", "txt", "md", "xml")
 AT_ONCE = 8
 """Files worked on at the same time, so that batches fill."""

@@ -10,9 +10,12 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from model_store.contents.allowed_files import RULES
 from model_store.contents.scan import ScannedFolder, license_of, scan_folder
@@ -24,7 +27,7 @@ from model_store.local.garbage_collection import KEEP_LAST, collect_garbage, rem
 from model_store.local.store import Revision, Store
 from model_store.local.tags import set_tag
 from model_store.local.verify import CheckOutcome, verify_revision, verify_store
-from model_store.manifest import GoldenEntity, GoldenExample, Provenance
+from model_store.manifest import GoldenEntity, GoldenExample, GoldenPage, Provenance
 from model_store.reference import check_revision, parse_reference
 from model_store.remote.base import Remote
 from model_store.remote.listing import list_remote
@@ -36,6 +39,7 @@ from model_store.transfer.tag_moves import roll_back
 from service.core.errors import ModelError, ServiceError
 from service.evaluation.data_check import unknown_labels
 from service.evaluation.labelled_documents import BadRecords, LabelledDocument, read_sets
+from service.evaluation.record_text import pages_json
 from service.settings import read_settings
 from service.terminal import draw, say
 
@@ -113,6 +117,8 @@ def run_publish(chosen: argparse.Namespace) -> int:
         print(f"left out: {left_out}")
     if licence := license_of(chosen.folder):
         print(f"licence: {licence}")
+    if scanned.config.needs:
+        print(f"input: {scanned.config.needs}")
     if not (scanned.family.has_labels or golden):
         say(
             "warning: without golden examples nobody notices a revision that finds something else; "
@@ -216,7 +222,10 @@ def golden_examples(path: Path, scanned: ScannedFolder) -> tuple[GoldenExample, 
 
 def _example(document: LabelledDocument, labels: Sequence[str] = ()) -> GoldenExample:
     entities = tuple(GoldenEntity(span.label, span.start, span.end) for span in document.spans)
-    return GoldenExample(document.text, entities, tuple(labels))
+    pages: tuple[GoldenPage, ...] = ()
+    if document.placed is not None:
+        pages = msgspec.json.decode(pages_json(replace(document.placed, page_images=())), type=tuple[GoldenPage, ...])
+    return GoldenExample(document.text, entities, tuple(labels), pages=pages)
 
 
 def run_pull(chosen: argparse.Namespace) -> int:

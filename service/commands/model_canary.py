@@ -27,6 +27,7 @@ from service.commands.model_actions import progress_bar, remote_of, store_of
 from service.core.canary import LEAST_ANSWERS, LEAST_DOCUMENTS, CanaryAnswer, CanaryLimits, CanaryReport, compare
 from service.core.errors import GleanerError, InvalidOptions
 from service.evaluation.labelled_documents import LabelledDocument, LabelledSpan, read_sets
+from service.evaluation.record_text import pages_json
 from service.evaluation.span_scores import LEAST_GROUPS, SpanScore, Tally, difference_interval, exact_spans
 from service.remote_service import RemoteService
 
@@ -89,7 +90,10 @@ class PostedDocument:
 
     @property
     def content(self) -> bytes | str:
-        return self.path.read_bytes() if self.labelled is None else self.labelled.text
+        if self.labelled is None:
+            return self.path.read_bytes()
+        placed = self.labelled.placed
+        return self.labelled.text if placed is None else b'{"pages": ' + pages_json(placed) + b"}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,9 @@ it never marks is taken as not looked for there, unless `--closed` says that eve
 The values of a label are read by its name's words (DUE_DATE is a date), or as `--kind WHEN=date` says; kinds are
 text, date, money, quantity, percent, email, url, phone, iban, bic, tax_id and card.
 
+Documents with `pages` train a LayoutLM, LiLT or BROS on the places of their words; `--layout` first makes a LayoutLM
+of a text model (BERT, RoBERTa, XLM-R, CamemBERT, or the built-in one). Texts without pages may be among them.
+
 The same command goes on with a training that was interrupted. One that has ended goes on with `--from OLD --out NEW`.
 """
 
@@ -39,6 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("data", nargs="+", type=Path, metavar="DATA", help="JSON lines, or folders of them")
     parser.add_argument("--from", dest="base", default=BUILTIN, metavar="builtin|DIR", help="model to start from")
+    parser.add_argument("--layout", action="store_true", help="make a LayoutLM of it, which sees where words stand")
     parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="folder for the new model")
     parser.add_argument(
         "--kind",
@@ -129,6 +133,7 @@ def options_of(chosen: argparse.Namespace) -> TrainingOptions:
         data=tuple(str(path) for path in chosen.data),
         base=str(base),
         out=str(chosen.out),
+        layout=chosen.layout,
         closed=chosen.closed,
         epochs=chosen.epochs,
         patience=chosen.patience,

@@ -1,7 +1,7 @@
 """Shared value types of scheduler, wire and engine: submission, sequence, batch, shape, refusal, load, phase.
 
 A document is submitted to the engine as a `Submission`: the lengths of its sequences, its client and its deadline. The
-token ids travel beside it; no decision needs them. All times are seconds of one monotonic clock, which the processes of
+tokens travel beside it; no decision needs them. All times are seconds of one monotonic clock, which the processes of
 a host share.
 """
 
@@ -11,7 +11,7 @@ import math
 from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta
@@ -21,11 +21,17 @@ from service.core.tenants import UNLIMITED, ClientQuota
 MOST_SEQUENCES = 1 << 22
 MOST_TOKENS = 1 << 20
 """Most tokens of one sequence."""
+MOST_PICTURES = 2_000
+"""Most pictures of pages of one document."""
+MOST_PICTURE_SIDE = 1_024
+MOST_PICTURE_BYTES = 1 << 28
+"""Most bytes of the pictures of one document: of 1,783 pages of 224 pixels."""
 DocumentKey = Annotated[str, Meta(min_length=1, max_length=128)]
 Name = Annotated[str, Meta(max_length=1_024)]
 Lengths = Annotated[
     tuple[Annotated[int, Meta(ge=1, le=MOST_TOKENS)], ...], Meta(min_length=1, max_length=MOST_SEQUENCES)
 ]
+PictureNumbers = Annotated[tuple[Annotated[int, Meta(ge=0, lt=MOST_PICTURES)], ...], Meta(max_length=MOST_SEQUENCES)]
 MonotonicSeconds = Annotated[float, Meta(ge=0.0, le=1e12)]
 """Absolute time of the monotonic clock; the bounds exclude NaN."""
 
@@ -84,7 +90,10 @@ class Submission(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         readmitted: True if an engine that died had accepted it; then no limit refuses it.
         response_kind: form of its answer.
         special_tokens_at_end: last tokens of each sequence that continue no word.
+        columns: numbers of each token: its id, and `BOXED` with the box of its word (`core/arrays.py`).
         least_score: least score of the candidates in its answer.
+        picture_of: number of the picture of each sequence's page, from 0 on; none where the model sees no pictures.
+        picture_side: width and height of each picture.
         allowed_seconds: seconds that its deadline would leave an engine of an idle service for it.
     """
 
@@ -101,11 +110,24 @@ class Submission(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     special_tokens_at_end: Annotated[int, Meta(ge=0, le=100)] = 0
     least_score: Annotated[float, Meta(ge=0.0, le=1.0)] = 0.0
     allowed_seconds: Annotated[float, Meta(ge=0.0)] = math.inf
+    columns: Literal[1, 5] = 1
+    picture_of: PictureNumbers = ()
+    picture_side: Annotated[int, Meta(ge=0, le=MOST_PICTURE_SIDE, multiple_of=2)] = 0
 
     @property
     def tokens(self) -> int:
         """Tokens of all sequences together."""
         return self.lengths[0] if len(self.lengths) == 1 else sum(self.lengths)
+
+    @property
+    def picture_bytes(self) -> int:
+        """Bytes of all pictures."""
+        return (max(self.picture_of, default=-1) + 1) * 3 * self.picture_side**2
+
+    @property
+    def buffer_bytes(self) -> int:
+        """Bytes of its tokens and, behind them, its pictures."""
+        return 4 * self.columns * self.tokens + self.picture_bytes
 
 
 class Sequence(msgspec.Struct, frozen=True):

@@ -29,7 +29,7 @@ MOST_SKEW = 45.0
 class Page:
     """One page's range of the text: `number` counts from 1, `start` and `end` are code points.
 
-    `width` and `height` are points, as shown.
+    `width` and `height` are points, as shown; with a document's own `words`, the unit of their boxes.
     """
 
     number: int
@@ -53,6 +53,26 @@ class Layout:
     boxes: npt.NDArray[np.float32]
     line_starts: npt.NDArray[np.int32]
     confidence: npt.NDArray[np.float32] | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PlacedWords:
+    """Words in reading order; a word's page is the one that holds its start.
+
+    Attributes:
+        ranges: int32 `[words, 2]`: start and end of each in the text, ascending.
+        boxes: float64 `[words, 4]`: left, top, right, bottom, in the unit of the page's width and height; NaN for a
+            word without ink.
+    """
+
+    ranges: npt.NDArray[np.int32]
+    boxes: npt.NDArray[np.float64]
+
+    def are_sound(self, length: int) -> bool:
+        """True if they stand one after the other in a text of this length, each with a place."""
+        borders = np.concatenate(([0], self.ranges.reshape(-1), [length]))
+        is_filled = bool((self.ranges[:, 0] < self.ranges[:, 1]).all())
+        return is_filled and bool((np.diff(borders) >= 0).all() and np.isfinite(self.boxes).all())
 
 
 class UnreadReason(StrEnum):
@@ -186,7 +206,10 @@ class Document:
     the XML of an electronic invoice states. `recognized` lists the pages whose pictures were read, `unread_attachments`
     invoices that are damaged. `pictures` of a format without pages are not read yet: the place of each in the text, and
     the number by which it is recognized. `page_pictures` are the numbers of pages with a text layer and pictures that
-    may hold writing, each with a number that is equal for pages whose pictures show the same.
+    may hold writing, each with a number that is equal for pages whose pictures show the same. `words` are those that a
+    caller, or the file, gives with their boxes; `page_images` then has a picture file for each page, empty where none
+    was given, or nothing at all. `page_pixels` has each page as a model sees it, uint8 `[3, side, side]`, None without
+    a picture; empty for models that see none.
     """
 
     text: str
@@ -201,6 +224,9 @@ class Document:
     pictures: tuple[tuple[int, int], ...] = ()
     stated: tuple[StatedPart, ...] = ()
     page_pictures: tuple[tuple[int, int], ...] = ()
+    words: PlacedWords | None = None
+    page_images: tuple[bytes, ...] = ()
+    page_pixels: tuple[npt.NDArray[np.uint8] | None, ...] = ()
 
     @property
     def recognized_places(self) -> dict[int, list[RecognizedPage]]:
@@ -279,17 +305,29 @@ MOST_PNG_BYTES = 3 * MOST_PIXELS + MEBIBYTE
 
 
 class PictureRequest(msgspec.Struct, frozen=True):
-    """A page, from 1, to be drawn at a width in pixels."""
+    """A page, from 1, to be drawn at a width in pixels.
+
+    With `resample`, the number of one of Pillow's filters, it becomes a square of that width, as models read pages.
+    """
 
     page: int
     width: int
+    resample: int | None = None
+
+    @property
+    def most_bytes(self) -> int:
+        """Most bytes of the picture."""
+        return MOST_PNG_BYTES if self.resample is None else 3 * self.width * self.width
 
 
 @dataclass(frozen=True, slots=True)
 class PagePicture:
-    """A page as shown (rotation applied): its PNG, its size in points, and how many pages its file has."""
+    """A page as shown (rotation applied): its picture, its size in points, and how many pages its file has.
 
-    png: bytes
+    `content`: a PNG, or red, green and blue of each pixel of a square, row by row.
+    """
+
+    content: bytes
     width_points: float
     height_points: float
     pages: int

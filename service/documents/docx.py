@@ -187,7 +187,7 @@ class _Package:
 
     def _parse_chunks(self, chunks: Iterable[bytes], target: PartReader) -> None:
         parser = etree.XMLParser(
-            target=cast(Any, target), resolve_entities=False, no_network=True, load_dtd=False, huge_tree=True
+            target=cast(Any, target), resolve_entities=True, no_network=True, load_dtd=False, huge_tree=True
         )
         for chunk in chunks:
             parser.feed(chunk)

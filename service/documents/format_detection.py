@@ -1,6 +1,6 @@
 """Detects a file's format: by its content where that is certain, else by its name, its media type, or a guess.
 
-content begins like a PDF, a zip, an invoice, an image …      → that, whatever was declared
+content begins like a PDF, a zip, an invoice, hOCR, an image … → that, whatever was declared
 named or typed PDF or DOCX, but the content is another      → UnreadableDocument
 named or typed CSV, but it begins as HTML                   → HTML
 named, else typed HTML, CSV or text                         → as declared
@@ -33,6 +33,9 @@ class Format(StrEnum):
     INVOICE = "XML invoice"
     PICTURE = "picture"
     CSV = "CSV"
+    HOCR = "hOCR"
+    ALTO = "ALTO XML"
+    TEXTRACT = "Textract's JSON"
     TEXT = "plain text"
 
 
@@ -57,7 +60,7 @@ ENDINGS: dict[str, Format] = {
     **dict.fromkeys(("csv", "tsv", "tab"), Format.CSV),
 }
 SUPPORTED = {
-    "documents": "PDF, DOCX, HTML, plain text, Markdown, CSV, invoices as XML (CII, UBL)",
+    "documents": "PDF, DOCX, HTML, plain text, Markdown, CSV, invoices as XML (CII, UBL), hOCR, ALTO, Textract's JSON",
     "pictures": "PNG, JPEG, TIFF, WebP, BMP, GIF",
 }
 """What is read, and what with OCR."""
@@ -94,6 +97,18 @@ _PICTURES: tuple[tuple[bytes, str], ...] = (
 _HTML_START = re.compile(  # the atomic group prevents backtracking over many comments
     rb"(?>\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*)<(?:!doctype\s+html|html|head|body|title|meta)\b", re.I | re.S
 )
+_OCR_RESULTS = (
+    (
+        re.compile(rb"\s*<(?:.*?<)??[a-z][^<>]*?\sclass\s*=\s*[\"']?(?:[\w-]+\s+)*ocr_page(?![\w-])", re.S | re.I),
+        Format.HOCR,
+    ),
+    (
+        re.compile(rb"(?>\s*(?:(?:<\?[^>]*>|<!--.*?-->)\s*)*)<(?:(?:[\w.-]{1,40}:)?alto\b|!DOCTYPE\s+alto\b)", re.S),
+        Format.ALTO,
+    ),
+    (re.compile(rb'\s*[\[{](?=.*?"Blocks"\s*:\s*\[).*?"BlockType"\s*:\s*"', re.S), Format.TEXTRACT),
+)
+"""The beginnings of OCR programs' results."""
 _HEIF_BRANDS = (b"heic", b"heix", b"hevc", b"mif1", b"msf1", b"avif")
 _MAIL_HEADER_BYTES = 16_384
 """Bytes of a mail's header that are looked at."""
@@ -116,7 +131,10 @@ _NO_CODE = re.compile(rb"=(?![0-9A-F]{2}|\r?\n)|[\x80-\xff]")
 """What quoted-printable has not: each of its `=` begins a code or ends a line."""
 _RECORDS_FILE = ("A file of calendars, contacts or directories", _SEND_TEXT)
 _MAIL = ("A mail or web archive", _SEND_TEXT)
-_JSON = ("A JSON file", 'Send its texts as a request: `application/json` with `{"documents": [{"text": …}]}`.')
+_JSON = (
+    "A JSON file",
+    'Send its texts as `application/json`, `{"documents": [{"text": …}]}`, and words with boxes as `pages`.',
+)
 _FOREIGN_ENDINGS = {
     **dict.fromkeys("ics ifb vcs vcf vcard ldif".split(), _RECORDS_FILE),
     **dict.fromkeys("eml emlx mbox mht mhtml msg".split(), _MAIL),
@@ -235,6 +253,10 @@ def _certain(data: bytes, declared: Format | None) -> Format | None:
     if data[4:8] == b"ftyp" and data[8:12] in _HEIF_BRANDS:
         raise unsupported("A HEIC or AVIF image", "Save it as JPEG.")
     start = _plain_start(data, _TEXT_SAMPLE_BYTES)
+    if start.lstrip()[:1] in (b"<", b"{", b"["):
+        for beginning, format_ in _OCR_RESULTS:
+            if beginning.match(start):
+                return format_
     if _is_mail(start):
         raise unsupported(*_MAIL)
     if _RECORDS.match(start):

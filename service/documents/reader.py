@@ -20,6 +20,7 @@ from service.documents.ocr.joining import with_pictures
 from service.documents.ocr.networks import loaded_networks
 from service.documents.ocr.pictures import picture_pages
 from service.documents.ocr.reader import recognize_pages, recognize_picture
+from service.documents.ocr_results import read_ocr_result
 from service.documents.pdf.reader import read_pdf
 
 _BY_OCR = (
@@ -128,5 +129,7 @@ def _read_as(
             return read_electronic_invoice(data, limits=limits)
         case Format.CSV:
             return read_csv(data, charset=charset, limits=limits)
+        case Format.HOCR | Format.ALTO | Format.TEXTRACT:
+            return read_ocr_result(format_, data, charset=charset, limits=limits)
         case Format.TEXT:
             return read_text(data, charset=charset)

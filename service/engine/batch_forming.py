@@ -3,11 +3,11 @@
 While a batch runs, the queue fills by itself, so there is no batching timer: on a free device a lone document is
 launched at once. At most two batches are in flight. The second one is formed only if it is full, and late, so that
 documents that come meanwhile are in it, and so that a document waits for one full batch before its own and not for two.
-Clients with a small backlog may get a batch of their own (`small_backlog`): as the next one, or, where the device
-computes several batches at once, as a second one while one runs.
+Clients with a small backlog may get a batch of their own (`small_backlog`): as the next one, or, where batches take
+turns, as a second one while one runs.
 
-There, batch work and interactive work run in separate batches. Batch work yields the processor: interactive work
-is computed beside it at once, as if it were alone. While there is some, no second batch of batch work is formed.
+There, batch work and interactive work run in separate batches. Batch work yields: interactive work is launched beside
+it at once, and computed after the unit that is running. While there is some, no second batch of batch work is formed.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from service.core.scheduling.scheduler import Scheduler
 from service.core.scheduling.small_backlog import WORTHWHILE_SECONDS
 from service.core.scheduling.throughput import ThroughputMeter
 from service.core.types import Batch
-from service.engine.execution.executor import DeviceWork
-from service.engine.execution.in_flight import MOST_IN_FLIGHT, InFlightBatch, InFlightBatches
+from service.engine.execution.executor import MOST_IN_FLIGHT, DeviceWork
+from service.engine.execution.in_flight import InFlightBatch, InFlightBatches
 from service.engine.models.manager import ModelManager
 
 LAST_SHARE = 1 / 4
@@ -36,7 +36,7 @@ class FormedBatch(NamedTuple):
 
     Attributes:
         timed: True if its time will tell the device's speed.
-        yields: True if batches that run beside it are computed first.
+        yields: True if the batches beside it are computed first.
     """
 
     batch: Batch
@@ -91,7 +91,7 @@ class BatchFormer:
 
     def _leaves_place(self, running: Batch, now: float) -> bool:
         """True for batch work beside which interactive work may come soon."""
-        return self._device.concurrent and now < self._interactive_until and self._scheduler.is_batch_work(running)
+        return self._device.takes_turns and now < self._interactive_until and self._scheduler.is_batch_work(running)
 
     def _is_full(self) -> bool:
         """True when enough waits for a full batch of the next model."""
@@ -111,25 +111,24 @@ class BatchFormer:
 
     def _next_of(self, model: str) -> FormedBatch | None:
         """Form the next batch of one model; of clients with a small backlog, if others would fill it."""
-        small = None
+        small, takes_turns = None, self._device.takes_turns
         if self._scheduler.stats(model).waiting_tokens >= self.models.guard.budget_tokens(model):
             small = self._small_batch(model)
         if small is not None:
-            return FormedBatch(small, timed=not (self._device.concurrent and self.in_flight.running))
-        is_concurrent = self._device.concurrent
-        batch = self._scheduler.next_batch_of(model, self.models.guard.budget, mixed=not is_concurrent)
+            return FormedBatch(small, timed=not (takes_turns and self.in_flight.running))
+        batch = self._scheduler.next_batch_of(model, self.models.guard.budget, mixed=not takes_turns)
         if batch is None:
             return None
         self._was_small = False
-        return FormedBatch(batch, yields=is_concurrent and self._scheduler.is_batch_work(batch))
+        return FormedBatch(batch, yields=takes_turns and self._scheduler.is_batch_work(batch))
 
     def _concurrent(self) -> FormedBatch | None:
-        """Form a batch beside the running one, of the same model, where the device computes two at once.
+        """Form a batch beside the running one, of the same model, where the two take turns.
 
         It holds all interactive work beside batch work, else small backlogs.
         """
         running = self.in_flight.running
-        if not self._device.concurrent or len(running) != 1 or not self._scheduler.waiting_tokens:
+        if not self._device.takes_turns or len(running) != 1 or not self._scheduler.waiting_tokens:
             return None
         batch = running[0].batch
         if self._scheduler.is_batch_work(batch):

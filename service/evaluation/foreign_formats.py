@@ -13,14 +13,12 @@ from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from typing import Any
 
+from service.evaluation.foreign_documents import ForeignDocument, ForeignSpan, ReadOptions, UnreadableFormat
+from service.evaluation.foreign_pages import looks_boxed, read_sroie
 from service.evaluation.foreign_records import (
     READERS,
     SIGNS,
     TITLES,
-    ForeignDocument,
-    ForeignSpan,
-    ReadOptions,
-    UnreadableFormat,
     class_of,
     is_bare,
     is_classification,
@@ -91,7 +89,7 @@ def _records(text: str) -> tuple[Records, UnreadableFormat | None]:
 
 def _format_of(text: str, records: Records) -> str | None:
     if text.lstrip()[:1] not in ("{", "["):
-        return "conll" if looks_tagged(text) else None
+        return "sroie" if looks_boxed(text) else "conll" if looks_tagged(text) else None
     found = (name for _, record in records[:MOST_SAMPLED] for name, is_of in SIGNS if is_of(record))
     return next(found, "doccano" if records and all(is_bare(each) for _, each in records) else None)
 
@@ -111,6 +109,9 @@ def read_foreign(text: str, name: str | None, options: ReadOptions) -> ForeignDa
     try:
         if name == "conll":
             return _of_conll(text, options)
+        if name == "sroie":
+            notes: Counter[str] = Counter()
+            return ForeignData(name, (read_sroie(text, options, notes),), notes)
         if problem is not None:
             raise problem
         return _of_records(records, name, options)
@@ -131,7 +132,7 @@ def _of_records(records: Records, name: str, options: ReadOptions) -> ForeignDat
     notes: Counter[str] = Counter()
     doubts: Counter[str] = Counter()
     documents = [each for where, record in records for each in _read(name, record, where, options, notes)]
-    if name != "huggingface":
+    if name != "huggingface" and not any(each.pages for each in documents):
         unit = options.unit or _unit(name, documents, doubts)
         documents = [_in_code_points(each, unit, doubts) for each in documents]
     return ForeignData(name, tuple(documents), notes, doubts)
@@ -147,10 +148,12 @@ def _refuse_classes(records: Records) -> None:
 def _read(name: str, record: Any, where: str, options: ReadOptions, notes: Counter[str]) -> Iterator[ForeignDocument]:
     try:
         yield from READERS[name](record, where, options, notes)
-    except (AttributeError, KeyError, IndexError, TypeError) as error:
-        raise UnreadableFormat(f"{where}: this is no record of {TITLES[name]}: {error!r}") from error
     except BadTokens as error:
         raise UnreadableFormat(f"{where}: {error}") from error
+    except UnreadableFormat:
+        raise
+    except (AttributeError, KeyError, IndexError, TypeError, ValueError) as error:
+        raise UnreadableFormat(f"{where}: this is no record of {TITLES[name]}: {error!r}") from error
 
 
 def _unit(name: str, documents: Iterable[ForeignDocument], doubts: Counter[str]) -> str:

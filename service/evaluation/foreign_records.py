@@ -7,45 +7,23 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
+from service.evaluation.foreign_documents import ForeignDocument, ForeignSpan, ReadOptions, UnreadableFormat
+from service.evaluation.foreign_pages import (
+    BOXES,
+    is_cord,
+    is_funsd,
+    is_region,
+    read_cord,
+    read_funsd,
+    read_regions,
+    read_tagged_boxes,
+)
 from service.evaluation.tagged_tokens import BadTokens, joined, note_schemes, note_spaces, sentence
 
 _SPANS = ("entities", "spans", "ents", "paragraphs", "tokens", "words")
 _TOKENS, _TAGS = ("tokens", "words"), ("ner_tags", "tags", "ner", "labels", "label")
-
-
-class UnreadableFormat(ValueError):
-    """A file's format is unknown, or broken; the sentence names the place."""
-
-
-class ForeignSpan(NamedTuple):
-    """An entity in the tool's own offsets; `text`: the entity's own text, if the tool writes it."""
-
-    start: Any
-    end: Any
-    label: Any
-    text: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ForeignDocument:
-    """One document of a tool; `where`: its line or number in the file."""
-
-    where: str
-    text: str
-    spans: tuple[ForeignSpan, ...]
-    id: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ReadOptions:
-    """Facts that a file does not tell: names of numbered tags, the column of tags, the unit of offsets."""
-
-    tag_names: tuple[str, ...] = ()
-    column: int | None = None
-    unit: str | None = None
 
 
 _Reader = Callable[[Any, str, ReadOptions, Counter[str]], Iterator[ForeignDocument]]
@@ -103,6 +81,9 @@ def is_classification(where: str, name: str) -> UnreadableFormat:
 
 SIGNS: tuple[tuple[str, Callable[[Any], bool]], ...] = (
     ("spacy", is_pair),
+    ("gleaner", _of_object(lambda r: _lists(r, "pages", dict) and isinstance(r.get("entities"), list))),
+    ("funsd", _of_object(is_funsd)),
+    ("cord", _of_object(is_cord)),
     ("label-studio", _of_object(lambda r: isinstance(r.get("data"), dict))),
     ("huggingface", _of_object(lambda r: any(_lists(r, name, str) for name in _TOKENS) and any(n in r for n in _TAGS))),
     ("spacy", _of_object(lambda r: "paragraphs" in r or ("text" in r and "ents" in r))),
@@ -117,8 +98,11 @@ SIGNS: tuple[tuple[str, Callable[[Any], bool]], ...] = (
 
 
 def _gleaner(record: Any, where: str, _: ReadOptions, __: Counter[str]) -> Iterator[ForeignDocument]:
+    if "pages" in record:
+        raise UnreadableFormat(f"{where}: it has pages already, so that nothing is to be converted")
     spans = (ForeignSpan(each["start"], each["end"], each["label"]) for each in record["entities"])
-    yield ForeignDocument(where, _text(record["text"], where), tuple(spans), _id(record))
+    others = {name: value for name, value in record.items() if name not in ("id", "text", "entities")}
+    yield ForeignDocument(where, _text(record["text"], where), tuple(spans), _id(record), others=others)
 
 
 def _spacy(record: Any, where: str, _: ReadOptions, notes: Counter[str]) -> Iterator[ForeignDocument]:
@@ -175,6 +159,9 @@ def _label_studio(record: Any, where: str, _: ReadOptions, notes: Counter[str]) 
     if len(kept) > 1:
         notes["tasks with several annotations: the one marked as ground truth was taken, else the first"] += 1
     chosen = next((each for each in kept if each.get("ground_truth")), kept[0])
+    if any(map(is_region, chosen["result"])):
+        yield read_regions(chosen["result"], where, notes, _id(record))
+        return
     spans: list[ForeignSpan] = []
     for region in chosen["result"]:
         value = region.get("value", {})
@@ -202,6 +189,9 @@ def _hugging_face(record: Any, where: str, options: ReadOptions, notes: Counter[
     tags = next(record[name] for name in _TAGS if name in record)
     named = [_tag_name(tag, options.tag_names) for tag in tags]
     note_schemes(named, notes)
+    if any(name in record for name in BOXES):
+        yield read_tagged_boxes(record, tokens, named, where, options, notes)
+        return
     note_spaces(tokens, notes)
     text, spans = sentence(tokens, named)
     yield ForeignDocument(where, text, tuple(ForeignSpan(*span) for span in spans), _id(record))
@@ -246,6 +236,9 @@ TITLES = {
     "label-studio": "Label Studio",
     "label-studio-min": "Label Studio (JSON-MIN)",
     "huggingface": "Hugging Face tokens and tags",
+    "funsd": "FUNSD",
+    "cord": "CORD",
+    "sroie": "SROIE boxes",
 }
 """Format → its usual name."""
 READERS: dict[str, _Reader] = {
@@ -256,4 +249,6 @@ READERS: dict[str, _Reader] = {
     "label-studio": _label_studio,
     "label-studio-min": _label_studio_min,
     "huggingface": _hugging_face,
+    "funsd": read_funsd,
+    "cord": read_cord,
 }

@@ -3,10 +3,11 @@
     {"id": "a", "text": "…", "entities": [{"start": 0, "end": 4, "label": "PERSON"}], "group": "…", "lang": "en",
      "kind": "invoice", "fields": {"total_amount": ["12.00"]}}
 
-Only `text` and `entities` are required. Offsets are code points, ends exclusive. Documents of one `group` (a company,
-an author) stay together when a set is drawn from or split; a document without one is a group of its own, and documents
-of one text are in one group, so that no text is both learned and scored. A mapping translates a set's own labels to
-those of the model; null stands for a label that the model lacks.
+Only `text` and `entities` are required. `pages` of words with their boxes may stand beside the text or in place of it;
+entities may then be given by `page` and `words` (`record_text`). Offsets are code points, ends exclusive. Documents of
+one `group` (a company, an author) stay together when a set is drawn from or split; a document without one is a group of
+its own, and documents of one text are in one group, so that no text is both learned and scored. A mapping translates a
+set's own labels to those of the model; null stands for a label that the model lacks.
 
 `gleaner train`, `gleaner evaluate` and the training of the built-in model read the same files through this module.
 """
@@ -22,8 +23,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from service.core.errors import RequestError
+from service.documents.document import Document
 from service.evaluation.foreign_formats import format_of
 from service.evaluation.foreign_records import TITLES
+from service.evaluation.record_text import BadText, RecordText
 
 LabelMap = Mapping[str, str | None]
 """A set's own label → the model's."""
@@ -73,6 +76,7 @@ class LabelledDocument:
     Attributes:
         fields: role → its right values; none: the document states none.
         file: a file to be read instead of a text (`document_files`).
+        placed: the text with its pages and words, where these have boxes.
         unmapped: code points `[start, end)` of entities whose label the mapping omits.
     """
 
@@ -85,6 +89,12 @@ class LabelledDocument:
     fields: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     unmapped: tuple[tuple[int, int], ...] = ()
     file: Path | None = None
+    placed: Document | None = field(default=None, compare=False)
+
+    @property
+    def document(self) -> Document:
+        """The document that a model is given."""
+        return self.placed or Document(self.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,44 +294,28 @@ def json_object(where: str, text: str) -> dict[str, Any]:
 
 
 def _document(where: str, record: dict[str, Any], name: str, label_map: LabelMap | None) -> LabelledDocument:
-    text, entities, fields = record.get("text"), record.get("entities"), record.get("fields") or {}
-    if not isinstance(text, str) or not isinstance(entities, list) or not isinstance(fields, dict):
-        raise BadRecords([f"{where}: `text` must be a string, `entities` a list and `fields` an object."])
-    spans = sorted(_span(where, entity, len(text)) for entity in entities)
+    entities, fields = record.get("entities"), record.get("fields") or {}
+    if not isinstance(entities, list) or not isinstance(fields, dict):
+        raise BadRecords([f"{where}: `entities` must be a list and `fields` an object."])
+    try:
+        text = RecordText(record.get("text"), record.get("pages"))
+        spans = sorted(LabelledSpan(*text.span(entity)) for entity in entities)
+    except BadText as error:
+        raise BadRecords([f"{where}: {error}."]) from error
     if label_map is not None and (unknown := {span.label for span in spans} - label_map.keys()):
         raise BadRecords([f"{where}: the label {min(unknown)[:40]!r} is not in the mapping of this set."])
     labels = [span.label if label_map is None else label_map[span.label] for span in spans]
     return LabelledDocument(
         id=str(record.get("id", where)),
-        text=text,
+        text=text.text,
         spans=tuple(span._replace(label=label) for span, label in zip(spans, labels, strict=True) if label),
         group=str(record.get("group", record.get("id", where))),
         language=str(record.get("lang", "unknown")),
         kind=str(record.get("kind") or name.partition("_")[0]),
         fields=_truth(fields, label_map),
         unmapped=tuple((span.start, span.end) for span, label in zip(spans, labels, strict=True) if not label),
+        placed=text.placed,
     )
-
-
-def _span(where: str, entity: Any, characters: int) -> LabelledSpan:
-    try:
-        start, end, label = entity["start"], entity["end"], entity["label"]
-    except (KeyError, TypeError) as error:
-        raise BadRecords([f"{where}: an entity needs `start`, `end` and `label`."]) from error
-    if problem := span_problem(start, end, label, characters):
-        raise BadRecords([f"{where}: {problem}."])
-    return LabelledSpan(start, end, label)
-
-
-def span_problem(start: Any, end: Any, label: Any, characters: int) -> str | None:
-    """Describe the fault of an entity in a text of this length; None without a fault."""
-    if not isinstance(label, str) or not label.strip():
-        return f"an entity at {start}:{end} has no label"
-    if type(start) is not int or type(end) is not int:
-        return f"`start` and `end` of {label[:40]} at {start}:{end} must be whole numbers"
-    if not 0 <= start <= end <= characters:
-        return f"{label[:40]} at {start}:{end} is not within the text"
-    return f"{label[:40]} at {start}:{end} is empty" if start == end else None
 
 
 def _truth(fields: dict[str, Any], label_map: LabelMap | None) -> dict[str, tuple[str, ...]]:

@@ -62,6 +62,13 @@ class WindowSizes(NamedTuple):
     overlap: int
 
 
+class PictureFormat(NamedTuple):
+    """How a model sees a page: as a square of `side` pixels, made by one of Pillow's filters, by its number."""
+
+    side: int
+    resample: int
+
+
 class Decoder(Protocol):
     """A protocol's own way from tags to entities. Called in any thread, once for each document.
 
@@ -192,7 +199,7 @@ def prepare(task: Task, document: Document) -> PreparedDocument:
 
 
 class AtEngine(Protocol):
-    """A document at the engine: its submission, and its token ids as they came."""
+    """A document at the engine: its submission, and its tokens as they came."""
 
     @property
     def submission(self) -> Submission: ...
@@ -205,10 +212,10 @@ Reducer = Callable[[Sequence[Logits | GleanerError], Sequence[AtEngine], tuple[s
 model's labels. A score that is not finite makes a ModelError of its sequence."""
 
 
-class MarkedText(NamedTuple):
-    """A text, and the label, start and end of each entity in it."""
+class MarkedDocument(NamedTuple):
+    """A document, and the label, start and end of each entity in it."""
 
-    text: str
+    document: Document
     places: set[tuple[str, int, int]]
 
 
@@ -268,6 +275,11 @@ class Processor(ABC, Generic[T]):
         """The largest id of the tokens that a sequence may have."""
         return self.tokenizer.vocabulary.largest_id
 
+    @property
+    def picture(self) -> PictureFormat | None:
+        """How the model sees pages; None if it sees none. Raises as `tokenizer`."""
+        return None
+
     @abstractmethod
     def _read(self, known: Iterable[Vocabulary]) -> T:
         """Read the folder's tokenizer. Raises ModelError."""
@@ -293,11 +305,17 @@ class Processor(ABC, Generic[T]):
     def example(self, labels: Sequence[str], min_score: float | None, model: ModelStatus, sizes: WindowSizes) -> Task:
         """What a golden example asks, with these labels, of a model that is given some."""
 
+    def readable(self, document: Document) -> Document:
+        """A document of a check of the revision, as its model can read it: with the same text."""
+        return document
+
     def blank(self) -> Blank:
         """Makes sequences that are as much work as any, for measurements; does not hold the tokenizer."""
         return zeros
 
-    def observe(self, status: ModelStatus, examples: Sequence[MarkedText], sizes: WindowSizes, infer: Infer) -> None:
+    def observe(
+        self, status: ModelStatus, examples: Sequence[MarkedDocument], sizes: WindowSizes, infer: Infer
+    ) -> None:
         """Learn from its model's scores what its folder does not say, before `reducer` and `described` are asked."""
 
     @abstractmethod

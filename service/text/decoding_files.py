@@ -1,8 +1,8 @@
 """Reads what a model's folder asks for in decoding: `decoding.json` and `transitions.safetensors`, both optional.
 
 `decoding.json`: `{"compounds": true, "first_piece_share": 0.5, "cells": true, "marks": true, "unknown": true,
-"inside_begins": true, "calibration": {"scores": [0.2, 0.9], "shares": [0.1, 0.8]}}`, each part optional
-(`core/decoding/model_decoding`).
+"inside_begins": true, "layout_boxes": "line", "layout_tokens": "text", "text_without_boxes": true, "calibration":
+{"scores": [0.2, 0.9], "shares": [0.1, 0.8]}}`, each part optional (`core/decoding/model_decoding`).
 `transitions.safetensors`: one float tensor `transitions`, `[tags, tags]`, in the order of the configuration's labels.
 
 The rule: a file that is there is read whole and checked, or the revision is not served.
@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 import numpy as np
@@ -55,6 +55,9 @@ class DecodingFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     marks: bool = False
     unknown: bool = False
     inside_begins: bool | None = None
+    layout_boxes: Literal["word", "line"] = "word"
+    layout_tokens: Literal["word", "text"] = "word"
+    text_without_boxes: bool = False
     calibration: CalibrationFile | None = None
 
 
@@ -76,6 +79,9 @@ def read_decoding(folder: Path) -> Decoding:
         marks=asked.marks,
         unknown=asked.unknown,
         inside_begins=asked.inside_begins,
+        line_boxes=asked.layout_boxes == "line",
+        text_tokens=asked.layout_tokens == "text",
+        text_without_boxes=asked.text_without_boxes,
         transitions=None if steps is None else _transitions(steps, folder, inside_begins=bool(asked.inside_begins)),
         calibration=None if points is None else Calibration(points.scores, points.shares),
     )

@@ -12,11 +12,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from service.core.arrays import Logits, TokenIds
+from service.core.arrays import Logits, TokenIds, ids_in, with_ids
 from service.core.decoding.aggregation_strategies import Aggregation
 from service.core.decoding.entities import Entity, decode_logits, decode_words
 from service.core.decoding.tag_scheme import Scheme, scheme_of
-from service.core.decoding.tokens import word_starts
+from service.core.decoding.tokens import word_firsts
 from service.core.decoding.windows import Window, merge_windows
 from service.core.decoding.word_tags import WordTags
 from service.core.fields.keyword_values import keyword_values
@@ -91,13 +91,14 @@ def kept_rows(tokenizer: TextTokenizer, prepared: Prepared) -> tuple[Rows, ...]:
 
 def mark_word_starts(tokenizer: TextTokenizer, prepared: Prepared) -> WordStarts:
     """The words of a text that has one sequence."""
-    compounds = tokenizer.decoding.compounds
-    firsts = np.flatnonzero(word_starts(prepared.text, prepared.tokens.offsets, compounds=compounds))
+    encoding = tokenizer.encoding(prepared.text, prepared.tokens, with_subwords=False)
+    firsts = word_firsts(prepared.text, encoding, compounds=tokenizer.decoding.compounds)
     (sequence,) = prepared.sequences
-    marked = ~sequence
+    ids = ids_in(sequence)
+    marked = ~ids
     places = firsts + len(tokenizer.prefix)
-    marked[places] = sequence[places]
-    return WordStarts(firsts, marked)
+    marked[places] = ids[places]
+    return WordStarts(firsts, with_ids(sequence, marked))
 
 
 def decode_word_scores(
@@ -138,11 +139,16 @@ def decode_merged(
     Raises:
         ModelError: the logits are not finite numbers.
     """
-    if not len(logits):
-        return []
+    if prepared.tokens.words is not None and aggregation is Aggregation.SIMPLE:
+        aggregation = Aggregation.FIRST  # Of a given word, no token but its first was trained.
     wordwise = aggregation not in (Aggregation.CONSTRAINED, Aggregation.SIMPLE)
-    encoding = tokenizer.encoding(prepared.text, prepared.tokens, with_subwords=wordwise)
-    return decode_logits(prepared.text, encoding, logits, scheme, aggregation, tokenizer.decoding)
+    found: list[Entity] = []
+    start = 0
+    for tokens in prepared.tokens.pages() if len(logits) else ():
+        encoding = tokenizer.encoding(prepared.text, tokens, with_subwords=wordwise)
+        rows = logits[start : (start := start + len(tokens.ids))]
+        found += decode_logits(prepared.text, encoding, rows, scheme, aggregation, tokenizer.decoding)
+    return found
 
 
 def apply_rules(

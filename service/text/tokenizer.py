@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -96,10 +97,22 @@ def encoded(tokenizer: Tokenizer, text: str) -> Encoded:
     Raises:
         ModelError: a pattern of the tokenizer backtracks without an end.
     """
-    try:
+    with _coming_to_an_end():
         if len(text) <= SHORT_CHARACTERS:
             return tokenizer.encode(text, add_special_tokens=False)
         return tokenizer.encode_batch([text], add_special_tokens=False)[0]
+
+
+def encoded_words(tokenizer: Tokenizer, words: Sequence[str]) -> Encoded:
+    """The tokens of words, each read by itself, without special tokens and without the GIL; raises as `encoded`."""
+    with _coming_to_an_end():
+        return tokenizer.encode_batch([words], is_pretokenized=True, add_special_tokens=False)[0]
+
+
+@contextmanager
+def _coming_to_an_end() -> Iterator[None]:
+    try:
+        yield
     except BaseException as error:  # A panic of Rust's is no Exception, and would end the worker's thread.
         if type(error).__module__ != _RUST:
             raise
@@ -137,11 +150,38 @@ TOKENIZER_FILE = "tokenizer.json"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class GivenWords:
+    """Words that a document has of itself: no entity begins or ends within one, or goes over two pages.
+
+    Attributes:
+        firsts: the first token of each word that has tokens, intp `[words]`.
+        pages: the tokens `[start, stop)` of each page that has some; one after another they are all.
+    """
+
+    firsts: npt.NDArray[np.intp]
+    pages: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Tokens:
-    """A text's tokens without special tokens: ids int32 `[tokens]`, offsets int32 `[tokens, 2]` in code points."""
+    """A text's tokens without special tokens: ids int32 `[tokens]`, offsets int32 `[tokens, 2]` in code points.
+
+    `words`: those that were given, whose tokens begin and end where they do; None: words are found in the text.
+    """
 
     ids: TokenIds
     offsets: npt.NDArray[np.int32]
+    words: GivenWords | None = None
+
+    def pages(self) -> Iterator[Tokens]:
+        """The tokens of each page; all at once where words are not given."""
+        if self.words is None:
+            yield self
+            return
+        for start, stop in self.words.pages:
+            first, last = np.searchsorted(self.words.firsts, (start, stop))
+            words = GivenWords(self.words.firsts[first:last] - start, ((0, stop - start),))
+            yield Tokens(self.ids[start:stop], self.offsets[start:stop], words)
 
     @classmethod
     def joined(cls, parts: Sequence[Tokens]) -> Tokens:
@@ -215,6 +255,11 @@ class TextTokenizer:
 
     def encoding(self, text: str, tokens: Tokens, *, with_subwords: bool) -> Encoding:
         """The tokens as decoding needs them; `is_subword` is filled in only with `with_subwords`, for `aggregation`."""
+        if tokens.words is not None:
+            continues = np.ones(len(tokens.ids), dtype=np.bool_)
+            continues[tokens.words.firsts] = False
+            is_unknown = self.unknown(tokens) if self.decoding.unknown else None
+            return Encoding(tokens.offsets, continues, is_unknown, tokens.words.firsts)
         if not with_subwords:
             is_unknown = self.unknown(tokens) if self.decoding.unknown else None
             return Encoding(tokens.offsets, np.zeros(len(tokens.ids), dtype=np.bool_), is_unknown)

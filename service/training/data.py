@@ -1,7 +1,8 @@
 """Training data: labelled sets, their split by groups, windows with a tag for each token, and padded batches.
 
-Windows are cut as in serving. A token that overlaps an entity has its tag; tokens of a window's overlap are
-tagged in the one window whose logits serving keeps.
+Windows are cut as in serving. A token that overlaps an entity has its tag; where words are given, as on pages, a word's
+first token has it, and its others none. Tokens of a window's overlap are tagged in the one window whose logits serving
+keeps.
 """
 
 from __future__ import annotations
@@ -15,10 +16,15 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from service.core.arrays import TokenIds
+from service.core.arrays import TokenIds, ids_in
+from service.core.decoding.tag_scheme import scheme_of
+from service.documents.document import Document
 from service.evaluation.labelled_documents import LabelledDocument, LabelledSet, LabelledSpan, left_out, text_key
-from service.text.pipeline import prepare
-from service.text.tokenizer import TextTokenizer
+from service.families.engine.page_input import PageInput
+from service.families.processor import WindowSizes, prepare
+from service.families.token_classifier.processor import TagTask, TokenClassifier
+from service.text.pipeline import Prepared
+from service.text.tokenizer import TextTokenizer, Tokens
 from service.training.options import BadData, TooLittleData
 
 OUTSIDE = "O"
@@ -38,24 +44,32 @@ class TrainingSet:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Example:
-    """One window: ids int32 `[tokens]` with special tokens, tags int64 `[tokens]`, open_tags bool `[tags]`.
+    """One window: a sequence with special tokens, its tags int64 `[tokens]`, open_tags bool `[tags]`.
 
     `open_tags`: tags that a token tagged O may have, because the set never marks their labels.
     """
 
-    ids: TokenIds
+    sequence: TokenIds
     tags: NDArray[np.int64]
     open_tags: NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
 class Cutter:
-    """Cuts documents for a model: its tokenizer, its tags, its longest sequence, and the overlap of windows."""
+    """Cuts documents for a model as in serving; `page`: how boxes of tokens enter the model, if they do."""
 
-    tokenizer: TextTokenizer
+    processor: TokenClassifier
     tags: tuple[str, ...]
-    longest_tokens: int
-    overlap_tokens: int
+    sizes: WindowSizes
+    page: PageInput | None = None
+
+    @property
+    def tokenizer(self) -> TextTokenizer:
+        return self.processor.tokenizer
+
+    def prepared(self, document: Document) -> Prepared:
+        """Tokenize and cut a document. Raises UnreadableDocument if the model needs pages and there are none."""
+        return prepare(TagTask(self.processor, scheme_of(self.tags), self.sizes), document)
 
     def examples(self, sets: Iterable[TrainingSet]) -> list[Example]:
         """Cut the windows of all documents."""
@@ -68,28 +82,43 @@ class Cutter:
         ]
 
     def _windows(self, document: LabelledDocument, opened: NDArray[np.bool_]) -> Iterator[Example]:
-        prepared = prepare(self.tokenizer, document.text, longest=self.longest_tokens, overlap=self.overlap_tokens)
+        prepared = self.prepared(document.document)
         tag_ids = {tag: number for number, tag in enumerate(self.tags)}
-        tags = token_tags(prepared.tokens.offsets, document.spans, tag_ids, document.unmapped)
+        tags = _tags(prepared.tokens, document, tag_ids)
         before = len(self.tokenizer.prefix)
-        for window, ids in zip(prepared.windows, prepared.sequences, strict=True):
-            of_window = np.full(len(ids), IGNORED, dtype=np.int64)
+        for window, sequence in zip(prepared.windows, prepared.sequences, strict=True):
+            of_window = np.full(len(sequence), IGNORED, dtype=np.int64)
             start = before + window.keep_start - window.start
             of_window[start : start + window.keep_stop - window.keep_start] = tags[window.keep_start : window.keep_stop]
-            yield Example(ids, of_window, opened)
+            yield Example(sequence, of_window, opened)
+
+
+def _tags(tokens: Tokens, document: LabelledDocument, tag_ids: dict[str, int]) -> NDArray[np.int64]:
+    """Find the tag of each token, `[tokens]`; of given words, each one's first token has the word's."""
+    if tokens.words is None:
+        return token_tags(tokens.offsets, document.spans, tag_ids, document.unmapped)
+    firsts = tokens.words.firsts
+    lasts = np.append(firsts[1:], len(tokens.offsets))[: len(firsts)] - 1
+    words = np.column_stack([tokens.offsets[firsts, 0], tokens.offsets[lasts, 1]])
+    tags = np.full(len(tokens.offsets), IGNORED, dtype=np.int64)
+    tags[firsts] = token_tags(words, document.spans, tag_ids, document.unmapped)
+    return tags
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrainingBatch:
-    """Padded rows: ids, mask and tags are `[rows, length]`; open_tags is `[rows, tags]`."""
+    """Padded rows: the model's inputs by name and tags, each `[rows, length]` or boxes `[rows, length, 4]`.
 
-    ids: Tensor
-    mask: Tensor
+    `open_tags` is `[rows, tags]`.
+    """
+
+    inputs: dict[str, Tensor]
     tags: Tensor
     open_tags: Tensor
 
     def to(self, device: torch.device) -> TrainingBatch:
-        return TrainingBatch(*(each.to(device) for each in (self.ids, self.mask, self.tags, self.open_tags)))
+        inputs = {name: each.to(device) for name, each in self.inputs.items()}
+        return TrainingBatch(inputs, self.tags.to(device), self.open_tags.to(device))
 
 
 def check_learnable(sets: Iterable[LabelledSet]) -> None:
@@ -185,7 +214,7 @@ def orders(examples: Sequence[Example], *, batch_tokens: int, seed: int, epoch: 
     shuffled = random.permutation(len(examples)).tolist()
     batches: list[list[int]] = []
     for first in range(0, len(shuffled), POOL_ROWS):
-        pool = sorted(shuffled[first : first + POOL_ROWS], key=lambda number: len(examples[number].ids))
+        pool = sorted(shuffled[first : first + POOL_ROWS], key=lambda number: len(examples[number].sequence))
         batches += _filled(pool, examples, batch_tokens)
     return [batches[number] for number in random.permutation(len(batches))]
 
@@ -193,7 +222,7 @@ def orders(examples: Sequence[Example], *, batch_tokens: int, seed: int, epoch: 
 def _filled(pool: Sequence[int], examples: Sequence[Example], batch_tokens: int) -> Iterator[list[int]]:
     rows: list[int] = []
     for number in pool:
-        if rows and (len(rows) + 1) * len(examples[number].ids) > batch_tokens:
+        if rows and (len(rows) + 1) * len(examples[number].sequence) > batch_tokens:
             yield rows
             rows = []
         rows.append(number)
@@ -201,13 +230,16 @@ def _filled(pool: Sequence[int], examples: Sequence[Example], batch_tokens: int)
         yield rows
 
 
-def padded(examples: Sequence[Example], *, padding_id: int) -> TrainingBatch:
+def padded(examples: Sequence[Example], *, padding_id: int, page: PageInput | None = None) -> TrainingBatch:
     """Pad examples to one length; padding has no tag."""
-    shape = len(examples), max(len(example.ids) for example in examples)
+    shape = len(examples), max(len(example.sequence) for example in examples)
     ids, mask = np.full(shape, padding_id, dtype=np.int64), np.zeros(shape, dtype=np.int64)
     tags = np.full(shape, IGNORED, dtype=np.int64)
     for row, example in enumerate(examples):
-        size = len(example.ids)
-        ids[row, :size], mask[row, :size], tags[row, :size] = example.ids, 1, example.tags
+        size = len(example.sequence)
+        ids[row, :size], mask[row, :size], tags[row, :size] = ids_in(example.sequence), 1, example.tags
+    inputs = {"input_ids": torch.from_numpy(ids), "attention_mask": torch.from_numpy(mask)}
+    if page is not None:
+        inputs["bbox"] = torch.from_numpy(page.padded_boxes([each.sequence for each in examples], shape[1]))
     opened = np.stack([example.open_tags for example in examples])
-    return TrainingBatch(*(torch.from_numpy(each) for each in (ids, mask, tags, opened)))
+    return TrainingBatch(inputs, torch.from_numpy(tags), torch.from_numpy(opened))

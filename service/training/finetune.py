@@ -18,24 +18,31 @@ import torch
 from transformers import PreTrainedModel
 
 from service.core.decoding.tag_scheme import scheme_of
+from service.documents.document import Document
 from service.engine.device.selection import choose_device, use_threads
+from service.engine.encoder.encoder import read_checkpoint
+from service.engine.encoder.padded_rows import run_padded
 from service.evaluation.labelled_documents import LabelledSet, LabelledSpan, read_sets, repeated_texts
 from service.evaluation.span_scores import SpanScore, Tally, exact_spans
-from service.families.token_classifier.engine.reading import read as read_checkpoint
+from service.families.processor import WindowSizes
+from service.families.registry import open_processor
+from service.families.token_classifier.processor import TokenClassifier
 from service.settings import read_settings
 from service.text.decoding_files import TRANSITIONS
-from service.text.pipeline import decode_entities, prepare
-from service.text.tokenizer import TextTokenizer
+from service.text.pipeline import decode_entities
 from service.training.data import Cutter, TrainingSet, check_learnable, split
 from service.training.fitting import fit_own
 from service.training.loop import FineTuning, SavedState
 from service.training.model import (
+    HEAD,
     described_kinds,
     digest_files,
     freeze_embeddings,
     kinds_of,
     open_base,
     prepare_folder,
+    read_processor,
+    write_box_facts,
     write_card,
     write_model,
     write_rules,
@@ -114,17 +121,22 @@ def train_sets(
     use_threads(options.threads, on_gpu=device.type == "cuda")
     out = Path(options.out)
     prepare_folder(Path(options.base), out)
-    checkpoint, has_new_rows = open_base(Path(options.base), labels)
+    checkpoint, new = open_base(Path(options.base), labels, layout=options.layout)
     model = checkpoint.model.to(device)
     freeze_embeddings(model)
+    _tell_pages([*training, *left_out], sees_boxes=checkpoint.page is not None)
+    if checkpoint.page is not None:
+        reads_texts = any(document.placed is None for each in (*training, *left_out) for document in each.documents)
+        write_box_facts(Path(options.base), out, layout=options.layout, reads_texts=reads_texts)
     tags = tuple(model.config.id2label[number] for number in range(model.config.num_labels))
-    cutter = Cutter(TextTokenizer(out), tags, checkpoint.max_tokens, read_settings().overlap_tokens)
+    sizes = WindowSizes(checkpoint.max_tokens, read_settings().overlap_tokens)
+    cutter = Cutter(read_processor(out, model), tags, sizes, checkpoint.page)
     examples = cutter.examples(training)
     documents, held_out = (sum(len(each.documents) for each in part) for part in (training, left_out))
     log.info("%d documents (%d windows) to learn from, %d left out, %d labels, %s", documents, len(examples),
              held_out, len(labels), device)  # fmt: skip
     saved = SavedState(out, _identity(options, data_digest))
-    tuning = FineTuning(model, options, saved, new_head=new_head or has_new_rows)
+    tuning = FineTuning(model, options, saved, new={*new, HEAD} if new_head else new, page=checkpoint.page)
     tuning.run(examples, lambda: score(model, cutter, left_out)[ALL].f1 if held_out else None)
     scores = score(model, cutter, left_out) if held_out else None
     write_model(model, out)
@@ -133,13 +145,23 @@ def train_sets(
     return scores
 
 
+def _tell_pages(sets: Iterable[TrainingSet], *, sees_boxes: bool) -> None:
+    """Say how many documents have pages, where the model and they do not fit."""
+    documents = [document for each in sets for document in each.documents]
+    paged = sum(document.placed is not None for document in documents)
+    if sees_boxes:
+        log.info("%d documents have pages of words; %d are texts without boxes", paged, len(documents) - paged)
+    elif paged:
+        log.info("%d documents have pages, of which the base reads the text alone; --layout adds boxes to it", paged)
+
+
 def score_folder(folder: Path, sets: Sequence[TrainingSet]) -> LabelScores:
     """Score the model in a folder over documents."""
     checkpoint = read_checkpoint(folder, torch.float32)
-    overlap = read_settings().overlap_tokens
-    return score(
-        checkpoint.model, Cutter(TextTokenizer(folder), checkpoint.labels, checkpoint.max_tokens, overlap), sets
-    )
+    sizes = WindowSizes(checkpoint.max_tokens, read_settings().overlap_tokens)
+    processor = open_processor(folder)
+    assert isinstance(processor, TokenClassifier), "only token classifiers are scored"
+    return score(checkpoint.model, Cutter(processor, checkpoint.labels, sizes, checkpoint.page), sets)
 
 
 def _identity(options: TrainingOptions, data_digest: str) -> str:
@@ -155,7 +177,7 @@ def score(model: PreTrainedModel, cutter: Cutter, sets: Sequence[TrainingSet]) -
         for document in each.documents:
             truth, found = (
                 exact_spans(document.text, spans, each.settled)
-                for spans in (document.spans, find_spans(model, cutter, document.text))
+                for spans in (document.spans, find_spans(model, cutter, document.document))
             )
             for label in {span[2] for span in truth | found}:
                 gold, predicted = ({span for span in part if span[2] == label} for part in (truth, found))
@@ -168,12 +190,11 @@ def score(model: PreTrainedModel, cutter: Cutter, sets: Sequence[TrainingSet]) -
 
 
 @torch.inference_mode()
-def find_spans(model: PreTrainedModel, cutter: Cutter, text: str) -> list[LabelledSpan]:
-    """Find the entities in a text, decoded as the cutter's folder will be served."""
-    prepared = prepare(cutter.tokenizer, text, longest=cutter.longest_tokens, overlap=cutter.overlap_tokens)
+def find_spans(model: PreTrainedModel, cutter: Cutter, document: Document) -> list[LabelledSpan]:
+    """Find the entities in a document, decoded as the cutter's folder will be served."""
+    prepared = cutter.prepared(document)
     logits = [
-        model(input_ids=torch.from_numpy(ids).long()[None].to(model.device)).logits[0].float().cpu().numpy()
-        for ids in prepared.sequences
+        run_padded(model, [sequence], page=cutter.page)[0].float().cpu().numpy() for sequence in prepared.sequences
     ]
     entities = decode_entities(cutter.tokenizer, prepared, logits, scheme_of(cutter.tags))
     return [LabelledSpan(entity.start, entity.end, entity.label) for entity in entities]

@@ -29,14 +29,15 @@ from service.core.decoding.aggregation_strategies import Aggregation, softmax
 from service.core.decoding.entities import decode_logits
 from service.core.decoding.model_decoding import PLAIN, Calibration, Decoding, word_logits
 from service.core.decoding.tag_scheme import Scheme
-from service.core.decoding.tokens import word_starts
+from service.core.decoding.tokens import word_firsts
 from service.core.decoding.transitions import Transitions
 from service.evaluation.labelled_documents import LabelledDocument, LabelledSet, LabelledSpan, limited
 from service.evaluation.report import calibration as reliability
 from service.evaluation.span_scores import conventional, exact_spans
 from service.text.decoding_files import RULES as RULES_FILE
 from service.text.decoding_files import TRANSITIONS
-from service.training.frozen_model import FrozenModel, ScoredDocument
+from service.training.frozen_model import FrozenModel, ScoredDocument, ScoredPart
+from service.training.model import box_facts
 from service.training.transitions import Progress, WordLattice, allowed_tags, fit_transitions
 
 STRENGTH: Final = 0.8
@@ -168,10 +169,11 @@ def _halves(
 
     def learn(without_fold: int) -> NDArray[np.float32]:
         lattices = [
-            _lattice(each, settled(labelled), scored.scheme, decoding)
+            _lattice(each.document, part, settled(labelled), scored.scheme, decoding)
             for labelled, documents in scored.sets
             for each in documents
-            if len(each.logits) and _fold_of(labelled, each.document) != without_fold
+            if _fold_of(labelled, each.document) != without_fold
+            for part in each.parts
         ]
         return fit_transitions(lattices, scored.scheme, strength=strength, progress=progress)
 
@@ -215,22 +217,30 @@ def _fold_of(labelled: LabelledSet, document: LabelledDocument) -> int:
     return zlib.crc32(f"{labelled.name}/{document.group}".encode()) % FOLDS
 
 
-def _lattice(scored: ScoredDocument, settled: frozenset[str], scheme: Scheme, decoding: Decoding) -> WordLattice:
+def _lattice(
+    document: LabelledDocument, part: ScoredPart, settled: frozenset[str], scheme: Scheme, decoding: Decoding
+) -> WordLattice:
     """The words into which this decoding splits a text, and the tags that each may have."""
-    offsets, logits = scored.encoding.offsets, scored.logits.astype(np.float32)
-    firsts = np.flatnonzero(word_starts(scored.document.text, offsets, compounds=decoding.compounds))
+    offsets, logits = part.encoding.offsets, part.logits.astype(np.float32)
+    firsts = word_firsts(document.text, part.encoding, compounds=decoding.compounds)
     words = word_logits(logits, firsts, len(offsets), scheme, decoding.first_piece_share)
     stops = np.append(firsts[1:], len(offsets)) - 1
     bounds = list(zip(offsets[firsts, 0].tolist(), offsets[stops, 1].tolist(), strict=True)) if len(firsts) else []
-    return WordLattice(np.log(softmax(words) + 1e-12), allowed_tags(bounds, scored.document, settled, scheme))
+    return WordLattice(np.log(softmax(words) + 1e-12), allowed_tags(bounds, document, settled, scheme))
 
 
 def _judged(
     labelled: LabelledSet, scored: ScoredDocument, scheme: Scheme, decoding: Decoding
 ) -> Iterable[tuple[float, bool]]:
     """Scores of entities with labels that the set annotates, and whether span and label are right."""
-    text, logits = scored.document.text, scored.logits.astype(np.float32)
-    entities = decode_logits(text, scored.encoding, logits, scheme, Aggregation.CONSTRAINED, decoding)
+    text = scored.document.text
+    entities = (
+        entity
+        for part in scored.parts
+        for entity in decode_logits(
+            text, part.encoding, part.logits.astype(np.float32), scheme, Aggregation.CONSTRAINED, decoding
+        )
+    )
     found = [LabelledSpan(each.start, each.end, each.label, each.score) for each in entities]
     truth = exact_spans(text, scored.document.spans, labelled.labels)
     return [(span.score, span[:3] in truth) for span in conventional(text, found, labelled.labels)]
@@ -275,5 +285,9 @@ def _write(folder: Path, decoding: Decoding, transitions: NDArray[np.float32] | 
         "marks": decoding.marks,
         "unknown": decoding.unknown,
     }
-    content = {**switches, "calibration": {"scores": calibration.scores, "shares": calibration.shares}}
+    content = {
+        **box_facts(folder),
+        **switches,
+        "calibration": {"scores": calibration.scores, "shares": calibration.shares},
+    }
     (folder / RULES_FILE).write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 import torch
 
-from service.core.arrays import Logits
+from service.core.arrays import Logits, TokenIds
 from service.core.decoding.tag_scheme import Scheme, scheme_of
 from service.core.decoding.tokens import Encoding
-from service.core.decoding.windows import merge_windows
+from service.engine.encoder.encoder import read_checkpoint
+from service.engine.encoder.padded_rows import run_padded
 from service.evaluation.labelled_documents import LabelledDocument
-from service.families.token_classifier.engine.reading import read as read_checkpoint
-from service.text.pipeline import Prepared, prepare
-from service.text.tokenizer import TextTokenizer
+from service.families.processor import WindowSizes
+from service.families.registry import open_processor
+from service.families.token_classifier.processor import TokenClassifier
+from service.text.pipeline import Prepared, token_logits
+from service.training.data import Cutter
 from service.training.transitions import Progress
 
 LONGEST_TOKENS: Final = 512
@@ -27,12 +30,19 @@ BATCH_TOKENS: Final = 8_192
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ScoredDocument:
-    """A labelled text, its tokens, and their logits, `[tokens, labels]` in half precision."""
+class ScoredPart:
+    """Tokens that are decoded together, and their logits, `[tokens, labels]` in half precision."""
 
-    document: LabelledDocument
     encoding: Encoding
     logits: Logits
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ScoredDocument:
+    """A labelled text, and its scored parts: pages where it has words of its own, else the whole text."""
+
+    document: LabelledDocument
+    parts: tuple[ScoredPart, ...]
 
 
 class FrozenModel:
@@ -41,16 +51,15 @@ class FrozenModel:
     def __init__(self, folder: Path) -> None:
         checkpoint = read_checkpoint(folder, torch.float32)
         self._model = checkpoint.model
-        self._tokenizer = TextTokenizer(folder)
+        processor = open_processor(folder)
+        assert isinstance(processor, TokenClassifier), "only token classifiers are fitted"
+        sizes = WindowSizes(min(LONGEST_TOKENS, checkpoint.max_tokens), OVERLAP_TOKENS)
+        self._cutter = Cutter(processor, checkpoint.labels, sizes, checkpoint.page)
         self.scheme: Scheme = scheme_of(checkpoint.labels)
-        self._longest = min(LONGEST_TOKENS, checkpoint.max_tokens)
 
     def score(self, documents: Sequence[LabelledDocument], progress: Progress) -> list[ScoredDocument]:
         """The logits of all documents."""
-        texts = [
-            prepare(self._tokenizer, document.text, longest=self._longest, overlap=OVERLAP_TOKENS)
-            for document in documents
-        ]
+        texts = [self._cutter.prepared(document.document) for document in documents]
         windows = [sequence for text in texts for sequence in text.sequences]
         logits_of: list[Logits] = [np.empty((0, 0), dtype=np.float16)] * len(windows)
         done, total = 0, sum(map(len, windows))
@@ -66,20 +75,18 @@ class FrozenModel:
         ]
 
     def _scored(self, document: LabelledDocument, text: Prepared, windows: list[Logits]) -> ScoredDocument:
-        encoding = self._tokenizer.encoding(document.text, text.tokens, with_subwords=False)
-        encoding = Encoding(encoding.offsets, encoding.is_subword, self._tokenizer.unknown(text.tokens))
-        logits = merge_windows(text.windows, [self._tokenizer.content(part) for part in windows])
-        return ScoredDocument(document, encoding, logits)
+        tokenizer, parts = self._cutter.tokenizer, list[ScoredPart]()
+        logits = token_logits(tokenizer, text, windows)
+        for tokens in text.tokens.pages():
+            rows, logits = logits[: len(tokens.ids)], logits[len(tokens.ids) :]
+            encoding = tokenizer.encoding(text.text, tokens, with_subwords=False)
+            parts.append(ScoredPart(replace(encoding, is_unknown=tokenizer.unknown(tokens)), rows))
+        return ScoredDocument(document, tuple(part for part in parts if len(part.logits)))
 
     @torch.inference_mode()
-    def _run(self, sequences: Sequence[np.ndarray]) -> list[Logits]:
-        ids = torch.zeros(len(sequences), max(map(len, sequences)), dtype=torch.long)
-        mask = torch.zeros_like(ids)
-        for row, sequence in enumerate(sequences):
-            ids[row, : len(sequence)] = torch.from_numpy(sequence)
-            mask[row, : len(sequence)] = 1
+    def _run(self, sequences: Sequence[TokenIds]) -> list[Logits]:
         with torch.autocast("cpu", dtype=torch.bfloat16):
-            logits = self._model(input_ids=ids, attention_mask=mask).logits
+            logits = run_padded(self._model, sequences, page=self._cutter.page)
         rows = logits.to(torch.float16).numpy()
         return [row[: len(sequence)] for row, sequence in zip(rows, sequences, strict=True)]
 

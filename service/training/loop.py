@@ -14,7 +14,7 @@ import logging
 import math
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ from torch.optim import AdamW
 from transformers import PreTrainedModel
 
 from service.engine.device.selection import choose_dtype
+from service.families.engine.page_input import PageInput
 from service.training.data import IGNORED, Example, TrainingBatch, orders, padded
 from service.training.model import parameter_groups
 from service.training.options import OtherTraining, TrainingOptions
@@ -106,14 +107,27 @@ class TrainingProgress:
 
 
 class FineTuning:
-    """One training, from a model to better weights in it."""
+    """One training, from a model to better weights in it.
 
-    def __init__(self, model: PreTrainedModel, options: TrainingOptions, saved: SavedState, *, new_head: bool) -> None:
+    Args:
+        new: names in those of its parameters that have learned nothing yet.
+        page: how boxes enter the model, if they do.
+    """
+
+    def __init__(
+        self,
+        model: PreTrainedModel,
+        options: TrainingOptions,
+        saved: SavedState,
+        *,
+        new: Collection[str] = (),
+        page: PageInput | None = None,
+    ) -> None:
         self._model = model
         self._options = options
         self._saved = saved
-        head_rate = options.rate * (options.new_head_factor if new_head else 1)
-        groups = parameter_groups(model, rate=options.rate, head_rate=head_rate)
+        self._page = page
+        groups = parameter_groups(model, rate=options.rate, new_rate=options.rate * options.new_head_factor, new=new)
         self._optimizer = AdamW(groups, betas=(0.9, 0.98))
         self._dtype = choose_dtype("auto", model.device)
         self._scaler = torch.amp.GradScaler(model.device.type, enabled=self._dtype is torch.float16)
@@ -144,7 +158,8 @@ class FineTuning:
             first = self.progress.batch
             for number in range(first, len(batches)):
                 share = self.elapsed_share(number / len(batches))
-                rows = padded([examples[row] for row in batches[number]], padding_id=self._padding_id)
+                chosen = [examples[row] for row in batches[number]]
+                rows = padded(chosen, padding_id=self._padding_id, page=self._page)
                 total += self._step(rows.to(self._model.device), rate_share(share))
                 self.progress.batch, self.progress.seconds = number + 1, time.monotonic() - began
                 if self._is_over():
@@ -152,6 +167,8 @@ class FineTuning:
                 if time.monotonic() - saved_at > SAVE_SECONDS:
                     self.save()
                     saved_at = time.monotonic()
+                    log.info("pass %d of %d: batch %d of %d, %.0f s", self.progress.epoch + 1, self._options.epochs,
+                             self.progress.batch, len(batches), self.progress.seconds)  # fmt: skip
             self._end_pass(float(total) / max(1, self.progress.batch - first), evaluate())
 
     def elapsed_share(self, of_pass: float) -> float:
@@ -213,7 +230,7 @@ class FineTuning:
             group["lr"] = group["peak"] * share
         reduced = self._dtype is not torch.float32
         with torch.autocast(self._model.device.type, dtype=self._dtype, enabled=reduced):
-            logits = self._model(input_ids=rows.ids, attention_mask=rows.mask).logits
+            logits = self._model(**rows.inputs).logits
         loss = masked_loss(logits, rows.tags, rows.open_tags)
         self._scaler.scale(loss).backward()  # type: ignore[no-untyped-call]
         self._scaler.unscale_(self._optimizer)

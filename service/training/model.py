@@ -2,8 +2,8 @@
 
 The head is kept if the base has the same labels; else a new one gets the rows of the labels that both have.
 The new folder has half-precision weights, the base's tokenizer and licence, and a card with data and scores. Of the
-base's rules it has the kinds of values of labels that both have. Transitions, calibration and other rules are not
-copied: they were fitted to the base's labels.
+base's rules it has the kinds of values of labels that both have, and of its decoding how it reads boxes. Transitions,
+calibration and other rules are not copied: they were fitted to the base's labels.
 """
 
 from __future__ import annotations
@@ -11,26 +11,37 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
 import torch
 from safetensors.torch import save_file
 from torch import nn
 from transformers import PreTrainedModel
 
+from model_store.families.family import CONFIG, TOKENIZER_CONFIG
+from model_store.families.layout import WITH_PICTURES
 from service.core.decoding.value import ValueKind
 from service.core.errors import ModelError
 from service.core.labels.label_set import Label
+from service.engine.encoder.encoder import read_checkpoint
 from service.evaluation.labelled_documents import LabelledSet
 from service.evaluation.span_scores import SpanScore
 from service.families.engine.checkpoint import Checkpoint
+from service.families.engine.page_input import PageInput
 from service.families.refusals import labels_like
-from service.families.token_classifier.engine.reading import read as read_checkpoint
+from service.families.registry import open_processor
+from service.families.token_classifier.processor import TokenClassifier
+from service.text.decoding_files import RULES as DECODING
 from service.text.rules.rule_set import FILE as RULES
 from service.text.rules.rule_set import RuleSet
+from service.text.tokenizer import TextTokenizer
 from service.text.values.reading import value_kind
 from service.training.data import tags_of
+from service.training.layout_model import SPECIAL_BOXES, TABLES, layout_model
 from service.training.options import BadData, OtherTraining, TrainingOptions, UnusableBase, taken_folder
 
 KEPT_FILES = (
@@ -39,34 +50,60 @@ KEPT_FILES = (
 )
 """Files copied from the base: its tokenizer, and the licence of its weights."""
 CARD = "README.md"
-
+BOX_FACTS = ("layout_boxes", "layout_tokens", "text_without_boxes")
+"""Members of a folder's decoding file that say how its model reads boxes."""
+HEAD = "classifier."
+"""Beginning of the names of a head's weights."""
 
 NEW_ROW_DEVIATION = 0.02
 """Standard deviation of the weights of a label that the base does not have."""
 
 
-def open_base(folder: Path, labels: Iterable[str]) -> tuple[Checkpoint, bool]:
-    """Open the folder's model in float32 with a head for `labels`; True if that head has untrained rows.
+def open_base(folder: Path, labels: Iterable[str], *, layout: bool = False) -> tuple[Checkpoint, tuple[str, ...]]:
+    """Open the folder's model in float32 with a head for `labels`, and name the parts that have learned nothing yet.
 
-    Rows of labels that the old head has are kept.
+    Rows of labels that the old head has are kept. `layout`: the folder has a text encoder, to make a LayoutLM of.
 
     Raises:
-        UnusableBase: the folder is no token classifier, or its head is no linear layer.
+        UnusableBase: the folder is no token classifier, needs pictures, or its head is no linear layer.
     """
+    if _kind(folder) == WITH_PICTURES:
+        raise UnusableBase(
+            f"{folder} is a LayoutLMv3, which sees pictures of pages, and these are not trained on: take a LayoutLM, "
+            "LiLT or BROS, or --layout with a text encoder."
+        )
     try:
         checkpoint = read_checkpoint(folder, torch.float32)
     except ModelError as error:
         raise UnusableBase(str(error)) from error
-    model = checkpoint.model
+    if layout and checkpoint.page is not None:
+        raise UnusableBase(f"{folder} sees boxes already; leave --layout out.")
+    if layout:
+        seeing = layout_model(checkpoint.model)
+        checkpoint = replace(checkpoint, model=seeing, first_position=0, page=PageInput(False, (0, 0, 0, 0)))
+    model, new = checkpoint.model, TABLES if layout else ()
     model.requires_grad_(True)
     before, after = _tags(model), tags_of(labels)
     if set(before) == set(after):
-        return checkpoint, False
+        return checkpoint, new
     model.classifier = _new_head(model, before, after)
     model.num_labels = len(after)
     model.config.id2label = dict(enumerate(after))
     model.config.label2id = {tag: number for number, tag in enumerate(after)}
-    return checkpoint, True
+    return checkpoint, (*new, HEAD)
+
+
+def _kind(folder: Path) -> object:
+    return _object(folder / CONFIG).get("model_type")
+
+
+def _object(file: Path) -> dict[str, Any]:
+    """Read the object in a JSON file; an empty one where there is none, or no JSON, which other readers say."""
+    try:
+        content = json.loads(file.read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return content if isinstance(content, dict) else {}
 
 
 def freeze_embeddings(model: PreTrainedModel) -> None:
@@ -75,17 +112,23 @@ def freeze_embeddings(model: PreTrainedModel) -> None:
         parameter.requires_grad_(False)
 
 
-def parameter_groups(model: PreTrainedModel, *, rate: float, head_rate: float) -> list[dict[str, object]]:
-    """Group parameters for an optimizer, each group with its `peak` rate; only matrices decay."""
-    head = {id(each) for each in model.classifier.parameters()}
-    trained = [each for each in model.parameters() if each.requires_grad]
+def parameter_groups(
+    model: PreTrainedModel, *, rate: float, new_rate: float, new: Collection[str] = ()
+) -> list[dict[str, object]]:
+    """Group parameters for an optimizer, each group with its `peak` rate; only matrices decay.
+
+    `new`: names in those parameters that have learned nothing yet, which have a rate of their own.
+    """
+    trained = [
+        (any(part in name for part in new), each) for name, each in model.named_parameters() if each.requires_grad
+    ]
     return [
         {
-            "params": [each for each in trained if (id(each) in head) is in_head and (each.ndim > 1) is matrix],
+            "params": [each for is_new, each in trained if is_new is in_new and (each.ndim > 1) is matrix],
             "weight_decay": 0.01 if matrix else 0.0,
-            "peak": head_rate if in_head else rate,
+            "peak": new_rate if in_new else rate,
         }
-        for in_head in (False, True)
+        for in_new in (False, True)
         for matrix in (False, True)
     ]
 
@@ -100,13 +143,58 @@ def prepare_folder(base: Path, folder: Path) -> None:
             shutil.copyfile(base / name, folder / name)
 
 
+def write_box_facts(base: Path, folder: Path, *, layout: bool, reads_texts: bool) -> None:
+    """Write how the new model reads boxes: as its base, and of texts without them if it learns some.
+
+    `layout`: the base is a text encoder, which goes on reading the tokens of texts.
+    """
+    facts = box_facts(base)
+    if reads_texts:
+        facts["text_without_boxes"] = True
+    if layout and _tokenizes_space(folder):
+        facts["layout_tokens"] = "text"
+    if facts:
+        _write_object(folder / DECODING, facts)
+    if layout:
+        _write_object(folder / TOKENIZER_CONFIG, _object(folder / TOKENIZER_CONFIG) | SPECIAL_BOXES)
+
+
+def _tokenizes_space(folder: Path) -> bool:
+    """True if a folder's tokenizer has tokens for line ends and tabs, which its encoder has learned to read."""
+    tokenizer = TextTokenizer(folder)
+    return len(tokenizer.encode("a\n\tb").ids) > len(tokenizer.encode("a b").ids)
+
+
+def box_facts(folder: Path) -> dict[str, Any]:
+    """Read what a folder's decoding file says of boxes."""
+    return {name: value for name, value in _object(folder / DECODING).items() if name in BOX_FACTS}
+
+
+def read_processor(folder: Path, model: PreTrainedModel) -> TokenClassifier:
+    """Read the processor that the folder will have once the model is in it."""
+    with TemporaryDirectory(prefix="gleaner-train-") as temporary:
+        whole = Path(temporary)
+        for name in (*KEPT_FILES, DECODING):
+            if (folder / name).exists():
+                (whole / name).symlink_to((folder / name).absolute())
+        _write_object(whole / CONFIG, model.config.to_dict())
+        processor = open_processor(whole)
+        assert isinstance(processor, TokenClassifier), "only token classifiers are trained"
+        _ = processor.tokenizer
+        return processor
+
+
+def _write_object(file: Path, content: Mapping[str, Any]) -> None:
+    file.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
 def write_model(model: PreTrainedModel, folder: Path) -> None:
     """Write weights, then the configuration, which makes the folder a model."""
     weights = {name: each.detach().cpu().to(torch.float16).contiguous() for name, each in model.state_dict().items()}
     save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
     config = model.config.to_dict() | {"architectures": [type(model).__name__], "dtype": "float16"}
     config = {key: value for key, value in config.items() if key not in {"transformers_version", "_name_or_path"}}
-    (folder / "config.json").write_text(json.dumps(config, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    _write_object(folder / CONFIG, config)
 
 
 def kinds_of(options: TrainingOptions, labels: Iterable[str]) -> dict[str, str]:
@@ -125,8 +213,7 @@ def kinds_of(options: TrainingOptions, labels: Iterable[str]) -> dict[str, str]:
 def write_rules(folder: Path, kinds: Mapping[str, str]) -> None:
     """Write the kinds of values, if there are some, as the folder's rules."""
     if kinds:
-        content = json.dumps({"kinds": dict(sorted(kinds.items()))}, indent=2, ensure_ascii=False)
-        (folder / RULES).write_text(content + "\n", encoding="utf-8")
+        _write_object(folder / RULES, {"kinds": dict(sorted(kinds.items()))})
 
 
 def described_kinds(labels: Iterable[str], kinds: Mapping[str, str]) -> str:
@@ -149,7 +236,8 @@ def write_card(
     base = Path(options.base)
     lines = [
         "---", "library_name: transformers", "pipeline_tag: token-classification", "---", f"# {folder.name}", "",
-        f"Made by `gleaner train` from {base.name} ({_digest(base / 'model.safetensors')}).",
+        f"Made by `gleaner train{' --layout' * options.layout}` from {base.name} "
+        f"({_digest(base / 'model.safetensors')}).",
         f"Seed {options.seed}, rate {options.rate:g}, at most {options.epochs} passes of batches of "
         f"{options.batch_tokens:,} tokens.", "",
         "| set | documents | entities |", "|---|---|---|",

@@ -25,6 +25,7 @@ class TrainingOptions(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         data: JSON lines files, or folders of them; each file is one set.
         base: folder of the model to start from.
+        layout: True to make a LayoutLM of the base, a text encoder.
         out: folder for the new model.
         closed: True if every set marks all labels; else a label that a set never marks is open there.
         epochs: most passes over the data.
@@ -42,6 +43,7 @@ class TrainingOptions(msgspec.Struct, frozen=True, kw_only=True):
     data: tuple[str, ...]
     base: str
     out: str
+    layout: bool = False
     closed: bool = False
     epochs: int = 20
     patience: int = 4

@@ -20,6 +20,7 @@ from service.api.json_body import (
     MOST_VALUES,
     OPTION_BYTES,
     JsonBody,
+    JsonDocument,
     check_json_bytes,
     decode_json,
     has_field,
@@ -57,15 +58,25 @@ def many(part: bytes, times: int) -> bytes:
 
 def test_a_text_is_one_document_and_documents_are_a_batch() -> None:
     alone = read(b'{"text": "a", "min_score": 0.5, "labels": ["PER"]}')
-    assert (alone.documents, alone.batch) == (((None, "a"),), False)
+    assert (alone.documents, alone.batch) == ((JsonDocument(None, "a"),), False)
     assert alone.options == {"min_score": 0.5, "labels": ["PER"]}
     found = read(b'{"documents": [{"id": "x", "text": "a"}, {"text": ""}, {"text": "b", "id": null}]}')
-    assert (found.documents, found.batch) == ((("x", "a"), (None, ""), (None, "b")), True)
+    texts = (JsonDocument("x", "a"), JsonDocument(None, ""), JsonDocument(None, "b"))
+    assert (found.documents, found.batch) == (texts, True)
+
+
+def test_pages_are_a_document_and_are_not_decoded() -> None:
+    (alone,) = read(b'{"pages": [{"width": "?"}], "min_score": 0.5}').documents
+    assert (alone.text, bytes(alone.pages or b"")) == ("", b'[{"width": "?"}]')
+    found = read(b'{"documents": [{"id": "x", "pages": []}, {"text": "a"}, {"text": "b", "pages": []}]}')
+    assert [each.pages is None for each in found.documents] == [False, True, True]
+    assert found.documents[0].id == "x"
+    assert "`text` and `pages`" in found.refused[2]
 
 
 def test_an_escaped_key_is_the_same_key_and_the_last_of_two_counts() -> None:
-    assert read(b'{"\\u0074ext": "a"}').documents == ((None, "a"),)
-    assert read(b'{"text": 5, "text": "b"}').documents == ((None, "b"),)
+    assert read(b'{"\\u0074ext": "a"}').documents == (JsonDocument(None, "a"),)
+    assert read(b'{"text": 5, "text": "b"}').documents == (JsonDocument(None, "b"),)
 
 
 @pytest.mark.parametrize(
@@ -73,13 +84,14 @@ def test_an_escaped_key_is_the_same_key_and_the_last_of_two_counts() -> None:
     [
         ({}, "either"),
         ({"text": "a", "documents": [{"text": "b"}]}, "either"),
+        ({"text": "a", "pages": []}, "either"),
         ({"text": None}, "text: Expected a string"),
         ({"text": ["a"]}, "text: Expected a string"),
         ({"documents": None}, "documents: Expected a list"),
         ({"documents": {}}, "documents: Expected a list"),
         ({"documents": []}, "at least one"),
         ({"documents": ["a"]}, "documents.0: Expected an object"),
-        ({"documents": [{"text": "a", "labels": ["PER"]}]}, "labels.*known: id, text"),
+        ({"documents": [{"text": "a", "labels": ["PER"]}]}, "labels.*known: id, text, pages"),
         ([1], "object"),
     ],
 )
@@ -100,7 +112,7 @@ def test_anything_else_is_malformed(body: Any, word: str) -> None:
 )
 def test_a_bad_document_of_a_list_fails_alone(bad: dict[str, Any], word: str) -> None:
     found = read(json.dumps({"documents": [{"text": "a"}, bad, {"id": "c", "text": "c"}]}).encode())
-    assert [found.documents[0], found.documents[2]] == [(None, "a"), ("c", "c")]
+    assert [found.documents[0], found.documents[2]] == [JsonDocument(None, "a"), JsonDocument("c", "c")]
     assert found.refused.keys() == {1}
     assert word in found.refused[1]
     assert read(b'{"documents": [{"text": ""}]}').refused == {}
@@ -108,7 +120,7 @@ def test_a_bad_document_of_a_list_fails_alone(bad: dict[str, Any], word: str) ->
 
 @pytest.mark.parametrize(("name", "meant"), [("txt", "text"), ("document", "documents"), ("label", "labels")])
 def test_an_unknown_key_is_answered_with_the_one_that_is_meant(name: str, meant: str) -> None:
-    with pytest.raises(InvalidOptions, match=f"{name}: .* Do you mean `{meant}`.*known: text, documents"):
+    with pytest.raises(InvalidOptions, match=f"{name}: .* Do you mean `{meant}`.*known: text, pages, documents"):
         read(json.dumps({name: "a"}).encode())
 
 
@@ -205,13 +217,17 @@ def test_an_option_may_be_as_long_as_thousands_of_labels() -> None:
     assert read(body).options == {"labels": labels}
 
 
-@given(st.dictionaries(st.sampled_from([*option_names(ExtractOptions), "text", "documents", "other"]), ANYTHING))
+@given(
+    st.dictionaries(st.sampled_from([*option_names(ExtractOptions), "text", "pages", "documents", "other"]), ANYTHING)
+)
 def test_any_json_is_read_or_refused_with_a_detail(values: dict[str, Any]) -> None:
     found = outcome(values)
     if isinstance(found, GleanerError):
         assert 0 < len(found.detail) < 300
     else:
-        assert found.options == {name: value for name, value in values.items() if name not in ("text", "documents")}
+        assert found.options == {
+            name: value for name, value in values.items() if name not in ("text", "pages", "documents")
+        }
 
 
 def test_the_schema_that_is_shown_has_the_keys_that_are_read() -> None:
@@ -222,7 +238,7 @@ def test_the_schema_that_is_shown_has_the_keys_that_are_read() -> None:
 def test_options_of_any_form_are_values() -> None:
     options = b'"labels": [-0, 123456789012345678901234567890, {"a": [null, true, "\\u0000\\u3042"]}], "model": 0.1'
     found = read(b'{"text": "\\u3042\\n\\ud83d\\ude00", ' + options + b"}")
-    assert found.documents == ((None, "\u3042\n\U0001f600"),)
+    assert found.documents == (JsonDocument(None, "\u3042\n\U0001f600"),)
     assert found.options == {
         "labels": [0, 123456789012345678901234567890, {"a": [None, True, "\0\u3042"]}],
         "model": 0.1,
@@ -296,6 +312,7 @@ def test_a_field_is_there_or_not_whatever_its_value() -> None:
         b'{"url": "https://a.example/a.pdf"}',
         b'{"text": "a", "URL": ""}',
         b'{"content": "JVBERi0="}',
+        b'{"DocumentMetadata": {"Pages": 1}, "Blocks": []}',
     ],
 )
 def test_a_file_in_json_is_told_how_files_are_sent(body: bytes) -> None:
@@ -305,5 +322,5 @@ def test_a_file_in_json_is_told_how_files_are_sent(body: bytes) -> None:
 
 
 def test_a_document_with_an_address_is_told_how_files_are_sent() -> None:
-    with pytest.raises(MalformedRequest, match=r"known: id, text.*posted, not fetched"):
+    with pytest.raises(MalformedRequest, match=r"known: id, text, pages.*posted, not fetched"):
         read(b'{"documents": [{"url": "https://a.example/a.pdf"}]}')

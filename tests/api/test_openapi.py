@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import msgspec
 import pytest
 
 from service.api.adapters.registry import open_adapters
@@ -14,6 +15,8 @@ from service.api.problems import MEDIA_TYPE, STATUS
 from service.api.redaction.schemas import RedactOptions
 from service.api.routes import router
 from service.core.errors import BY_CODE
+from service.documents.limits import DocumentLimits
+from service.documents.placed_pages import read_placed_pages
 from service.signals.routes import ADAPTERS
 from tests.support.openapi_answers import problems
 
@@ -55,6 +58,11 @@ def test_every_reference_leads_somewhere_and_every_schema_is_used(document: dict
         assert name in document["components"][kind]
 
 
+def test_the_example_of_a_page_is_one(schemas: dict[str, Any]) -> None:
+    (page,) = schemas["InputPage"]["examples"]
+    assert read_placed_pages(msgspec.Raw(msgspec.json.encode([page])), DocumentLimits()).text == "Jane Doe"
+
+
 @pytest.mark.parametrize(
     ("path", "name", "kind"), [("/extract", "Extract", ExtractOptions), ("/redact", "Redact", RedactOptions)]
 )
@@ -64,7 +72,7 @@ def test_every_option_is_described_in_every_form(
     options = set(option_names(kind))
     query = document["paths"][path]["post"]["parameters"]
     assert options == {each["name"] for each in query if each["in"] == "query" and each["description"]}
-    for body, more in ((f"{name}Request", {"text", "documents"}), (f"{name}Form", {"file"})):
+    for body, more in ((f"{name}Request", {"text", "pages", "documents"}), (f"{name}Form", {"file"})):
         properties = schemas[body]["properties"]
         assert set(properties) == options | more
         assert all("default" not in each for each in properties.values()), "types would call them required"

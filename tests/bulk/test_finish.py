@@ -181,7 +181,9 @@ def test_each_entity_is_a_row_of_a_table(tmp_path: Path) -> None:
             ]
             jobs.put_part(storage, each.part, found)
     table = pyarrow.parquet.read_table(tmp_path / outputs.write_entities(storage))
-    names = "key label text start end score kind value number unit valid ambiguous page boxes source ocr_confidence"
+    names = (
+        "key label text start end score kind value number unit valid ambiguous page boxes source ocr_confidence words"
+    )
     assert table.column_names == names.split()
     nothing = dict.fromkeys(table.column_names)
     assert table.to_pylist() == [

@@ -152,6 +152,7 @@ not json
 {"id": "lost", "path": "in/nowhere.txt"}
 {"id": "nul", "path": "in/\\u0000"}
 {"id": "empty"}
+{"id": "placed", "pages": [{"width": 1}]}
 """
 
 
@@ -177,6 +178,7 @@ def test_lines_are_texts_or_files_with_an_id(folder: Path) -> None:
         "texts.jsonl#lost": "object_missing",
         "texts.jsonl#nul": "object_missing",
         "texts.jsonl#empty": "unreadable_file",
+        "texts.jsonl#placed": Content("placed", b'{"pages":[{"width": 1}]}'),
     }
 
 

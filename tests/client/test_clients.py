@@ -316,7 +316,7 @@ def test_another_address_without_a_scheme_is_refused_at_once(kind: type[Client |
 
 
 def test_texts_and_files_do_not_go_together() -> None:
-    with pytest.raises(ValueError, match="texts or files"):
+    with pytest.raises(ValueError, match="texts and pages, or files"):
         client(Server(good())).extract_batch(["Jane", FileSource(b"", "a.pdf")])
     with pytest.raises(ValueError, match="at least one"):
         client(Server(good())).extract_batch([])

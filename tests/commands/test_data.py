@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
 
 from service.cli import main
 from service.evaluation.labelled_documents import BadRecords, read_sets
@@ -223,3 +224,59 @@ def test_labels_that_the_built_in_model_lacks_are_named(tmp_path: Path, capsys: 
 
 def test_a_model_with_free_labels_lacks_none(tmp_path: Path) -> None:
     assert check(written(tmp_path / "a.jsonl", json.dumps(GOOD)), "--model", HOME / "uni-token-bert") == 0
+
+
+def test_a_folder_of_forms_becomes_one_file_of_pages(tmp_path: Path, capsys: Shown) -> None:
+    for folder in ("annotations", "images"):
+        (tmp_path / folder).mkdir()
+    for name in ("a", "b"):
+        word = {"text": name, "box": [1, 2, 3, 4]}
+        form = {
+            "form": [{"box": word["box"], "text": name, "label": "answer", "words": [word], "linking": [], "id": 0}]
+        }
+        written(tmp_path / "annotations" / f"{name}.json", json.dumps(form))
+    Image.new("L", (60, 80)).save(tmp_path / "images" / "a.png")
+    assert convert(tmp_path / "annotations", tmp_path / "out.jsonl") == 0
+    first, second = (json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines())
+    assert first == {
+        "id": "a",
+        "text": "a",
+        "pages": [{"width": 60, "height": 80, "words": [{"text": "a", "box": [1, 2, 3, 4]}]}],
+        "entities": [{"start": 0, "end": 1, "label": "answer"}],
+    }
+    assert (second["id"], second["pages"][0]["width"]) == ("b", 3)
+    assert "b.json: FUNSD" in (said := capsys.readouterr().err)
+    assert said.count("unknown size") == 1
+    assert convert(tmp_path / "annotations", tmp_path / "seen.jsonl", "--pictures") == 0
+    (found,) = read_sets([tmp_path / "seen.jsonl"])
+    assert [each.placed.page_images for each in found.documents if each.placed] == [
+        ((tmp_path / "images" / "a.png").read_bytes(),),
+        (),
+    ]
+
+
+def test_boxes_are_joined_to_labelled_texts(tmp_path: Path, capsys: Shown) -> None:
+    record = {"id": "r/1", "text": "Ida  Berg", "entities": [{"start": 5, "end": 9, "label": "WHO"}], "group": "g"}
+    source = written(tmp_path / "a.jsonl", json.dumps(record))
+    page = {"id": "r/1", "width": 60, "height": 80, "words": [[0, 3, 1, 2, 30, 12], [5, 9, 40, 2, 50, 12]]}
+    boxes = written(tmp_path / "boxes.jsonl", json.dumps(page))
+    assert convert(source, tmp_path / "out.jsonl", "--boxes", boxes) == 0
+    assert main(["data", "check", str(tmp_path / "out.jsonl")]) == 0
+    assert "1 documents, 1 with pages, 1 entities" in capsys.readouterr().out
+    joined = json.loads((tmp_path / "out.jsonl").read_text())
+    assert joined.pop("pages")[0]["words"][1] == {"text": "Berg", "box": [40, 2, 50, 12]}
+    assert joined == record
+    assert convert(source, tmp_path / "out.jsonl", "--boxes", written(tmp_path / "none.jsonl", "")) == 1
+    assert "1 documents without boxes" in capsys.readouterr().err
+
+
+def test_a_receipt_has_the_values_of_the_folder_beside_it(tmp_path: Path) -> None:
+    for folder in ("box", "entities"):
+        (tmp_path / folder).mkdir()
+    source = written(tmp_path / "box" / "X1.txt", "1,1,9,1,9,5,1,5,ACME\n")
+    Image.new("L", (60, 80)).save(tmp_path / "box" / "X1.jpg")
+    written(tmp_path / "entities" / "X1.txt", json.dumps({"company": "ACME"}))
+    assert convert(source.parent, tmp_path / "out.jsonl") == 0
+    (record,) = map(json.loads, (tmp_path / "out.jsonl").read_text().splitlines())
+    assert (record["id"], record["pages"][0]["height"]) == ("X1", 80)
+    assert record["entities"] == [{"start": 0, "end": 4, "label": "company"}]

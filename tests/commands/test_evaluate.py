@@ -89,6 +89,18 @@ def test_a_file_is_asked_for_as_it_is_and_a_folder_of_files_is_a_set(tmp_path: P
     ]
 
 
+def test_pages_are_asked_for_as_they_were_given(tmp_path: Path) -> None:
+    pages = [{"width": 60, "height": 80, "words": [{"text": "Jane", "box": [1, 2, 30, 12]}]}]
+    record = {"pages": pages, "entities": [{"page": 1, "words": [0, 1], "label": "PERSON"}]}
+    (tmp_path / "letters.jsonl").write_text(json.dumps(record))
+    service = NotingService()
+    asyncio.run(ask_all(service, read_data([tmp_path / "letters.jsonl"], NO_SCHEME), lambda *_: None))
+    (asked,) = service.asked
+    assert asked.text is None
+    assert asked.pages is not None
+    assert json.loads(bytes(asked.pages)) == pages
+
+
 COMMAND = [sys.executable, "-m", "service.cli", "evaluate"]
 LIMIT_SECONDS = 240.0
 TEXT = "Anna Smith paid the invoice in Berlin"

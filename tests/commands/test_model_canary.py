@@ -107,6 +107,22 @@ def test_labelled_documents_decide_which_tag_moves(
     assert served(tmp_path) == ends
 
 
+def test_labelled_pages_are_posted_as_pages(revisions: dict[str, str], tmp_path: Path) -> None:
+    page = {"width": 60, "height": 80, "words": [{"text": "12.00", "box": [1, 2, 30, 12]}]}
+    record = {"pages": [page], "entities": [{"page": 1, "words": [0, 1], "label": "TOTAL"}]}
+    (tmp_path / "golden.jsonl").write_text(json.dumps(record))
+    bodies: list[bytes] = []
+
+    def noting(call: Call) -> Reply:
+        bodies.append(call.body)
+        return service(call)
+
+    with http_server(noting) as url:
+        main(["models", "canary", "documents", "--url", url, "--golden", str(tmp_path / "golden.jsonl")])
+    assert bodies
+    assert all(b'"pages": [{"width":60' in body for body in bodies)
+
+
 def test_files_and_labelled_documents_are_not_posted_together(url: str, tmp_path: Path) -> None:
     assert main(["models", "canary", "documents", "--url", url]) == 2
     both = ("--golden", str(tmp_path), "--documents", str(tmp_path))

@@ -12,10 +12,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from safetensors.torch import load_file, save_file
 
+from model_store.contents.scan import scan_folder
 from service.cli import main
+from service.commands.model_actions import golden_examples
 from tests.support.revisions import Made, golden, make_revision
 from tests.support.service import environment
 from tests.support.tiny_models import make_model
@@ -94,6 +97,19 @@ def test_rules_that_do_not_fit_the_model_are_refused(
     assert words in capsys.readouterr().err
     gleaner("list", "--store", tmp_path / "store")
     assert ("mine" in capsys.readouterr().out) is not bool(words)
+
+
+@pytest.mark.parametrize(("kind", "needs"), [("bros", "needs pages"), ("layoutlmv3", "needs pages and a picture")])
+def test_publishing_says_what_a_model_that_sees_pages_needs(
+    tmp_path: Path, capsys: Shown, kind: str, needs: str
+) -> None:
+    made = make_model(tmp_path / "m", kind)
+    assert gleaner("publish", made, "mine", "--store", tmp_path / "store") == 0
+    assert f"input: tokens have boxes; {needs}" in capsys.readouterr().out
+    config = made / "config.json"
+    config.write_text(json.dumps(json.loads(config.read_text()) | {"model_type": "layoutlmv2"}))
+    assert gleaner("publish", made, "other", "--store", tmp_path / "store") == 1
+    assert "LayoutLMv2 reads pictures by detectron2" in capsys.readouterr().err
 
 
 def test_an_option_overrides_the_store_of_the_settings(
@@ -192,6 +208,17 @@ def test_a_file_that_trains_is_a_golden_file(made: Made, tmp_path: Path) -> None
         assert (tmp_path / f"s{number}" / "tags" / "m" / "stable").is_file()
 
 
+def test_golden_examples_keep_their_pages(tmp_path: Path) -> None:
+    record = {
+        "pages": [{"width": 60, "height": 80, "words": [{"text": "anna", "box": [1, 2, 30, 12]}]}],
+        "entities": [{"page": 1, "words": [0, 1], "label": "PER"}],
+    }
+    (tmp_path / "golden.jsonl").write_text(json.dumps(record))
+    (example,) = golden_examples(tmp_path / "golden.jsonl", scan_folder(make_model(tmp_path / "tiny", "layoutlm")))
+    assert (example.text, [(each.start, each.end) for each in example.entities]) == ("anna", [(0, 4)])
+    assert json.loads(msgspec.json.encode(example.pages)) == record["pages"]
+
+
 @pytest.mark.parametrize("remote", [False, True])
 def test_a_wrong_golden_example_is_found_before_anything_is_published(made: Made, tmp_path: Path, remote: bool) -> None:
     """The command answered success, and the services found it."""
@@ -213,7 +240,7 @@ def test_a_wrong_golden_example_is_found_before_anything_is_published(made: Made
 @pytest.mark.parametrize(
     ("records", "words"),
     [
-        ([GOLD, {"text": "anna"}], "g.jsonl, line 2: `text` must be a string, `entities` a list"),
+        ([GOLD, {"text": "anna"}], "g.jsonl, line 2: `entities` must be a list"),
         ([{"text": "anna", "entities": [{"start": 0, "end": 5, "label": "PER"}]}], "line 1"),
         ([{"text": "anna", "label": [[0, 4, "PER"]]}], "gleaner data convert"),
         ([{"text": "anna", "entities": [{"start": 0, "end": 4, "label": "PERSON"}]}], "PERSON, which the model lacks"),

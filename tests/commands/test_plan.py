@@ -56,6 +56,15 @@ def test_a_plan_for_a_gpu_is_a_table_with_the_measuring_device(home: Path) -> No
     assert lines["models of this size that fit"]
 
 
+def test_a_plan_for_a_gpu_counts_what_a_layer_holds(home: Path) -> None:
+    width = 512
+    publish(make_model(home / "wide", hidden=width), "wide", Store(home / "store"))
+    done = _plan(home, "wide", "--gpu-memory-gib", "16", "--dtype", "float16", "--json")
+    assert done.returncode == 0, done.stderr
+    inner_bytes = 1_000 * 2 * width * 2  # float16
+    assert inner_bytes < json.loads(done.stdout)["activation_bytes_per_1000_tokens"] < 20 * inner_bytes
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [

@@ -46,11 +46,8 @@ def test_every_batch_of_a_device_that_dies_ends_and_wakes_the_loop(tmp_path: Pat
 def _dies_while_memory_is_freed(gpu: Gpu) -> tuple[list[object], int]:
     engine = SmallEngine(gpu)
     engine.answers([engine.launch(*[100] * 50)])
-    encoder = engine.model.runner.encoder
 
     class WantsMemory:
-        device, max_tokens = encoder.device, encoder.max_tokens
-
         def forward(self, _: object) -> list[object]:
             gpu.set(dead=LAUNCH_FAILED)
             raise torch.OutOfMemoryError("CUDA out of memory")

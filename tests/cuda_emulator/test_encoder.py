@@ -62,7 +62,7 @@ def _facts(gpu: Gpu, kind: str, precision: str) -> Facts:
     with gpu.kernels() as kernels:
         rows = encoder.forward(sequences(*LENGTHS))
     return {
-        "packed": encoder.packed,
+        "packed": encoder.path.packed,
         "dtype": encoder.dtype_name,
         "rows": [row.shape[0] for row in rows],
         "kernels": kernels,

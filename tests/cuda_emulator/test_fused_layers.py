@@ -19,13 +19,16 @@ def _launched(gpu: Gpu, kind: str, dtype: str) -> tuple[str, str, str, list[Coun
     """The path, its reason, the precision, and the kernels of one batch with one layer and with more."""
     from service.engine.device.selection import choose_device, choose_dtype
     from service.engine.encoder.encoder import load_encoder
+    from service.families.engine.page_input import example
 
     device = choose_device("cuda")
     counts = []
     for layers in (LAYERS, 2 * LAYERS):
-        folder = make_model(gpu.folder / str(layers), kind, hidden=256, layers=layers)
+        folder = make_model(
+            gpu.folder / str(layers), kind, hidden=384 if kind in ("lilt", "layoutlmv3") else 256, layers=layers
+        )
         encoder = load_encoder(folder, device, choose_dtype(dtype, device))
-        batch = [np.full(length, 7, dtype=np.int32) for length in (2, 17, 40)]
+        batch = [example(np.full(length, 7, dtype=np.int32), encoder.page) for length in (2, 17, 40)]
         encoder.forward(batch)
         with gpu.kernels() as kernels:
             encoder.forward(batch)
@@ -55,7 +58,7 @@ def _role(name: str) -> str:
     return next((role for part, role in roles.items() if part.lower() in name.lower()), name)
 
 
-@pytest.mark.parametrize("kind", ["bert", "distilbert", "electra"])
+@pytest.mark.parametrize("kind", ["bert", "distilbert", "electra", "layoutlm"])
 @pytest.mark.parametrize(("device", "attention"), [(T4, "fmha"), (A10G, "flash"), (L4, "flash"), (H200, "flash")])
 def test_a_layer_of_bert_s_kind_is_seven_kernels(device: Device, attention: str, kind: str, tmp_path: Path) -> None:
     path, reason, _, counts = emulate(_launched, device, tmp_path, kind, "auto")
@@ -90,3 +93,11 @@ def test_in_float32_gelu_is_a_kernel_of_its_own(tmp_path: Path) -> None:
 def test_other_models_keep_their_code_and_it_is_said(tmp_path: Path) -> None:
     assert emulate(_launched, A10G, tmp_path, "modernbert", "auto")[:2] == ("packed", "architecture")
     assert emulate(_launched, T4, tmp_path, "deberta-v2", "auto")[:2] == ("packed", "architecture")
+    assert emulate(_launched, A10G, tmp_path, "layoutlmv3", "auto")[:3] == ("padded", "architecture", "bfloat16")
+
+
+@pytest.mark.parametrize(("kind", "attention"), [("lilt", "flash"), ("bros", "fmha")])
+def test_boxes_in_attention_take_one_kernel_of_it_a_layer(kind: str, attention: str, tmp_path: Path) -> None:
+    path, reason, dtype, counts = emulate(_launched, A10G, tmp_path, kind, "auto")
+    assert (path, reason, dtype) == ("packed", "architecture", "bfloat16")
+    assert _per_layer(counts)[attention] == 1

@@ -102,8 +102,7 @@ def _copies_of_weights(gpu: Gpu) -> bool:
 
 
 def _state(engine: SmallEngine) -> dict[str, torch.Tensor]:
-    module = engine.model.module()
-    assert module is not None
+    module = engine.model.weights._module  # type: ignore[attr-defined]
     return {name: tensor.detach().cpu().clone() for name, tensor in module.state_dict().items()}
 
 

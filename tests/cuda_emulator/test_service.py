@@ -102,7 +102,7 @@ def test_the_gpu_benchmark_prints_its_table(tmp_path: Path, modelled: Modelled) 
         "device | A10G, 21.9 GiB, bfloat16",
         "engine busy at saturation",
         "one document of 128 tokens, engine",
-        "memory function: below a measured peak | 0 of 10",
+        "batches that took more memory than predicted | 0 of 10",
     ):
         assert f"\n| {row}" in printed
     assert "failed: 0 |" in printed

@@ -21,6 +21,7 @@ from service.documents.limits import DocumentLimits
 from service.documents.ocr.joining import with_pictures
 from service.documents.reader import read_document
 from tests.support.document_files import WORD_NAMESPACE, package_of, word_document
+from tests.support.drawn_sheets import noise
 
 LIMITS = DocumentLimits()
 PARTS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
@@ -61,12 +62,14 @@ def either(choice: str, fallback: str) -> str:
 
 
 def docx(body: str, data: bytes | None = None, header: str = "") -> bytes:
-    """A DOCX with the parts a.png, which has this picture, and b.png."""
-    related = "".join(f'<Relationship Id="{name}" Target="media/{name}"/>' for name in ("a.png", "b.png"))
+    """A DOCX with the parts a.png and a&b.png, which have this picture, and b.png."""
+    names = ("a.png", "b.png", "a&amp;b.png")
+    related = "".join(f'<Relationship Id="{name}" Target="media/{name}"/>' for name in names)
     part = f'<w:%s xmlns:w="{WORD_NAMESPACE}" xmlns:r="{PARTS}">%s</w:%s>'
     parts: dict[str, str | bytes] = {
         "word/media/a.png": picture() if data is None else data,
         "word/media/b.png": picture((300, 300), "JPEG"),
+        "word/media/a&b.png": picture() if data is None else data,
         "word/_rels/document.xml.rels": f"<Relationships>{related}</Relationships>",
         "word/_rels/header1.xml.rels": f"<Relationships>{related}</Relationships>",
     }
@@ -125,6 +128,11 @@ def test_pictures_of_a_docx_have_their_places(body: str, text: str, places: list
     document = read_docx(docx(body), limits=LIMITS)
     assert placed(document) == (text, places)
     assert document.partly_read == ()
+
+
+def test_a_picture_whose_name_has_an_ampersand_is_found() -> None:
+    data = docx(paragraph(drawing("a&amp;b.png")))
+    assert len(read_docx(data, limits=LIMITS).pictures) == 1
 
 
 def test_pictures_of_a_header_come_first() -> None:
@@ -251,7 +259,7 @@ def test_a_number_without_a_picture_is_unreadable(number: int) -> None:
 
 def test_a_picture_whose_beginning_alone_is_looked_at_is_read() -> None:
     file = io.BytesIO()
-    Image.effect_noise((600, 400), 90).save(file, "TIFF")
+    noise((600, 400), 90).save(file, "TIFF")
     assert len(read_docx(docx(paragraph(drawing()), file.getvalue()), limits=LIMITS).pictures) == 1
 
 

@@ -41,9 +41,9 @@ class Models:
 class Engine:
     """A former whose batches begin when they are launched, on a device of known speed."""
 
-    def __init__(self, *, concurrent: bool = False, full_seconds: float | None = FULL) -> None:
+    def __init__(self, *, takes_turns: bool = False, full_seconds: float | None = FULL) -> None:
         device, throughput = HandMovedDevice(), ThroughputMeter()
-        device.concurrent = concurrent
+        device.takes_turns = takes_turns
         if full_seconds is not None:
             throughput.warmed(TimedBatch(BUDGET, full_seconds), full_tokens=BUDGET)
         self.queue: Scheduler[Any] = scheduler(1_000_000)
@@ -79,7 +79,7 @@ class Engine:
 
 @pytest.fixture(params=[False, True], ids=["gpu", "cpu"])
 def engine(request: pytest.FixtureRequest) -> Engine:
-    return Engine(concurrent=request.param)
+    return Engine(takes_turns=request.param)
 
 
 def flooded(**device: Any) -> Engine:
@@ -172,7 +172,7 @@ def test_on_a_gpu_it_is_the_next_one_in_the_last_share_of_the_running_one() -> N
 
 
 def test_on_a_cpu_it_runs_at_once_beside_the_running_one_and_is_not_timed() -> None:
-    engine = flooded(concurrent=True)
+    engine = flooded(takes_turns=True)
     engine.admit("short", 20, client="other")
     small = engine.launch(BEGIN + 0.01)
     assert launched_keys(small) == ["short"]
@@ -194,7 +194,7 @@ def test_no_two_follow_each_other(engine: Engine) -> None:
 
 
 def test_on_a_cpu_interactive_work_runs_at_once_beside_batch_work() -> None:
-    engine = Engine(concurrent=True)
+    engine = Engine(takes_turns=True)
     engine.bulk()
     first = engine.launch(BEGIN)
     assert first is not None
@@ -210,7 +210,7 @@ def test_on_a_cpu_interactive_work_runs_at_once_beside_batch_work() -> None:
 
 
 def test_batch_work_leaves_the_place_beside_it_while_others_ask() -> None:
-    engine = Engine(concurrent=True)
+    engine = Engine(takes_turns=True)
     engine.bulk()
     engine.admit("asked", 20, client="other")
     first, second = engine.launch(BEGIN), engine.launch(BEGIN)

@@ -6,13 +6,15 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from service.core.debug_snapshot import DebugSnapshot
 from service.core.scheduling.throughput import TimedBatch
-from service.wire import DebugSnapshotReply, DebugSnapshotRequest, Refused, Scored, Started
+from service.wire import DebugSnapshotReply, DebugSnapshotRequest, Refused, Scored, Started, Submitted
 from tests.support.engine_scenes import (
     BUDGET,
     FAR,
@@ -38,6 +40,18 @@ def test_a_lone_document_is_launched_at_once_and_its_worker_told(world: World) -
     world.device.step()
     yield []
     assert world.scored("k") == [0]
+
+
+@played()
+def test_tokens_with_boxes_reach_the_device_as_rows(world: World) -> Iterator[Turn]:
+    worker, submitted, _ = document("k", 3, 1)
+    assert isinstance(submitted, Submitted)
+    yield [hello()]
+    yield [(worker, replace(submitted, columns=5), np.arange(20, dtype=np.int32))]
+    world.device.step()
+    yield []
+    scored = [each for each in world.answers("k") if isinstance(each, Scored)]
+    assert [(each.tokens, each.labels) for each in scored] == [(3, 5), (1, 5)]
 
 
 @played()

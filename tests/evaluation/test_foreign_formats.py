@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from service.evaluation.foreign_documents import ReadOptions, UnreadableFormat
 from service.evaluation.foreign_formats import ForeignData, format_of, read_foreign
-from service.evaluation.foreign_records import ReadOptions, UnreadableFormat
 from service.evaluation.tagged_tokens import read_conll
 
 Marked = tuple[str, str]

@@ -16,7 +16,9 @@ from safetensors.torch import load_file, save_file
 from service.core.decoding.spans import MASKED, Overlaps
 from service.core.errors import ModelError
 from service.core.labels.label_set import Label, LabelSet, ScoreLimits
-from service.engine.encoder.encoder import TransformersEncoder, build_encoder, read_checkpoint, refuse_unloadable
+from service.engine.encoder.encoder import build_encoder, read_checkpoint, refuse_unloadable
+from service.engine.execution.encoder_wrappers import DividedEncoder
+from service.engine.execution.executor import DeviceTurns
 from service.families.free_labels.decoding import decode_records, decode_spans
 from service.families.free_labels.word_tokenizer import PreparedWords, WordTokenizer
 from tests.support.label_models import (
@@ -42,8 +44,9 @@ TEXT = "Acme Tools GmbH sent invoice INV-2026-0417 to Jane Doe on 14 March 2026 
 
 
 @cache
-def encoder(name: str) -> TransformersEncoder:
-    return build_encoder(read_checkpoint(HOME / name, torch.float32), CPU, torch.float32)
+def encoder(name: str) -> DividedEncoder:
+    """A model that computes in units, as it is served: one group of all cases would keep a gigabyte."""
+    return DividedEncoder(build_encoder(read_checkpoint(HOME / name, torch.float32), CPU, torch.float32), DeviceTurns())
 
 
 @cache

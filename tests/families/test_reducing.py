@@ -57,6 +57,16 @@ def test_tags_are_those_of_the_words_and_logits_stay_what_they_are() -> None:
     assert whole is ROWS
 
 
+def test_words_are_found_among_tokens_with_boxes() -> None:
+    tokens = np.full((6, 5), 900, dtype=np.int32)
+    tokens[:, 0] = WORDS.tokens
+    boxed = asked(ResponseKind.WORD_TAGS, tokens, special_tokens_at_end=1)
+    tagged, wanted = reduce_to_tags(PLAIN, [ROWS, ROWS], [boxed, WORDS], LABELS)
+    assert isinstance(tagged, WordTags)
+    assert isinstance(wanted, WordTags)
+    assert tagged.labels.tolist() == wanted.labels.tolist()
+
+
 def test_a_document_whose_logits_are_no_numbers_fails_alone() -> None:
     bad = ROWS.copy()
     bad[2, 1] = np.nan

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from service.core.arrays import Logits, TokenIds
-from service.families.processor import MarkedText, Processor, WindowSizes
+from service.documents.document import Document
+from service.families.processor import MarkedDocument, Processor, WindowSizes
 from service.families.registry import open_processor
 from service.families.token_classifier.sample_texts import sample_texts
 from service.text.tokenizer import TextTokenizer
@@ -36,7 +37,7 @@ def tagging(processor: Processor[TextTokenizer], row: list[float]) -> Callable[[
     ]
 
 
-def observed(folder: Path, row: list[float], *examples: MarkedText) -> str:
+def observed(folder: Path, row: list[float], *examples: MarkedDocument) -> str:
     processor = open_processor(folder)
     processor.observe(STATUS, examples, SIZES, tagging(processor, row))
     return processor.described(STATUS).scheme
@@ -48,10 +49,12 @@ def test_sure_tags_in_sample_texts_show_the_scheme(folder: Path, row: list[float
 
 
 def test_examples_show_the_scheme_where_they_hold_in_one_alone(folder: Path) -> None:
-    example = MarkedText("bill anna paid", {("PER", 5, 9)})
+    example = MarkedDocument(Document("bill anna paid"), {("PER", 5, 9)})
     assert observed(folder, DOUBTFUL, example) == "IOB1"
-    assert observed(folder, INNER, MarkedText("bill anna paid", {("PER", 0, 14)})) == "IOB1", "they hold in neither"
-    assert observed(folder, DOUBTFUL, MarkedText("bill anna paid", set())) == "BIO"
+    assert observed(folder, INNER, MarkedDocument(Document("bill anna paid"), {("PER", 0, 14)})) == "IOB1", (
+        "they hold in neither"
+    )
+    assert observed(folder, DOUBTFUL, MarkedDocument(Document("bill anna paid"), set())) == "BIO"
 
 
 @pytest.mark.parametrize(("said", "scheme"), [(True, "IOB1"), (False, "BIO")])

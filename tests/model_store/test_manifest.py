@@ -15,6 +15,8 @@ from model_store.manifest import (
     File,
     GoldenEntity,
     GoldenExample,
+    GoldenPage,
+    GoldenWord,
     Manifest,
     Provenance,
     decode_manifest,
@@ -42,7 +44,11 @@ def files(draw: st.DrawFn) -> tuple[File, ...]:
 def examples(draw: st.DrawFn) -> GoldenExample:
     text = draw(WORDS)
     start = draw(st.integers(0, len(text) - 1))
-    return GoldenExample(text, (GoldenEntity(draw(WORDS), start, draw(st.integers(start + 1, len(text)))),))
+    sides = st.floats(0, 1e6)
+    words = st.builds(GoldenWord, WORDS, st.tuples(sides, sides, sides, sides))
+    pages = st.builds(GoldenPage, sides, sides, st.lists(words, max_size=2).map(tuple))
+    entity = GoldenEntity(draw(WORDS), start, draw(st.integers(start + 1, len(text))))
+    return GoldenExample(text, (entity,), pages=draw(st.lists(pages, max_size=2).map(tuple)))
 
 
 MANIFESTS = st.builds(

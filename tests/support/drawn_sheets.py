@@ -71,6 +71,13 @@ def sheet(texts: tuple[tuple[tuple[int, int], str], ...] = INVOICE, size: tuple[
     return Sheet(picture, boxes)
 
 
+def noise(size: tuple[int, int], spread: float) -> Image.Image:
+    """Gray noise, the same each time, of a standard deviation in levels. Pillow's own differs from run to run."""
+    width, height = size
+    levels = np.random.default_rng(6).normal(128, spread, (height, width))
+    return Image.fromarray(levels.clip(0, 255).astype(np.uint8))
+
+
 @cache
 def networks() -> TextNetworks:
     """The networks that ship, loaded once in each test process."""

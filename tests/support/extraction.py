@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import httpx
 
 from tests.support.tiny_models import WORDS
 
 TEXT = "Anna Smith paid the invoice 😀 in Berlin"
+
+
+def placed_page(*lines: str, unit: float = 1.0, size: tuple[float, float] = (595, 842)) -> dict[str, Any]:
+    """A page of words, as a caller's OCR has it; each character is 6 points wide, in `unit` for a point."""
+    words: list[dict[str, Any]] = []
+    for number, line in enumerate(lines):
+        left, top = 50.0, 50.0 + 20 * number
+        for word in line.split():
+            right = left + 6 * len(word)
+            words.append({"text": word, "box": [side * unit for side in (left, top, right, top + 12)]})
+            left = right + 6
+    return {"width": size[0] * unit, "height": size[1] * unit, "words": words}
 
 
 def random_texts(count: int, seed: int, shortest: int = 1, longest: int = 60) -> list[str]:

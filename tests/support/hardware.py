@@ -6,6 +6,7 @@ missing fails its tests: `make test` and `make test-all` install what their test
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from collections import Counter
@@ -40,9 +41,9 @@ def _bfloat16() -> bool:
 
 
 def _int8() -> bool:
-    from service.engine.device.selection import int8_is_exact
+    from service.engine.device.selection import FAST_INT8_FLAGS, cpu_has
 
-    return int8_is_exact()
+    return cpu_has(FAST_INT8_FLAGS) and "AVX2" not in os.environ.get("ONEDNN_MAX_CPU_ISA", "")
 
 
 def _mounts() -> bool:

@@ -21,7 +21,7 @@ class HandMovedDevice(Executor):
     def __init__(self) -> None:
         self.health = DeviceHealth()
         self.compute_threads = 1
-        self.concurrent = False
+        self.takes_turns = False
         self.waiting: list[Callable[[], object]] = []
         self.at_once = False
 
@@ -48,10 +48,7 @@ class HandMovedDevice(Executor):
 
 
 class Encoder:
-    """Gives each token its own id as logit; fails over a batch that holds a broken sequence."""
-
-    device = torch.device("cpu")
-    max_tokens = 512
+    """Gives each token its own id as logit, and its box as more; fails over a batch that holds a broken sequence."""
 
     def __init__(self) -> None:
         self.batches: list[list[int]] = []
@@ -64,7 +61,7 @@ class Encoder:
             raise torch.AcceleratorError("CUDA error: device-side assert triggered")
         if len(sequences) > 1 and any(TOO_LARGE in tokens for tokens in sequences):
             raise torch.OutOfMemoryError("CUDA out of memory")
-        return [tokens.astype(np.float32)[:, None] for tokens in sequences]
+        return [tokens.astype(np.float32).reshape(len(tokens), -1) for tokens in sequences]
 
     def offload(self) -> None:
         """The weights are nowhere in particular."""

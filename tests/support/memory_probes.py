@@ -56,9 +56,6 @@ class Device:
 class EncoderOn:
     """An encoder whose batches allocate a device's memory; each token's logit is its own id."""
 
-    device = torch.device("cpu")
-    max_tokens = 512
-
     def __init__(self, memory: Device) -> None:
         self.memory = memory
         self.batches: list[Shape] = []

@@ -1,8 +1,21 @@
-"""Processes as /proc shows them; threads and processes may end at any moment."""
+"""Processes: what they inherit, and what /proc shows of them; threads and processes may end at any moment."""
 
 from __future__ import annotations
 
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+
+
+@contextmanager
+def inherited(number: signal.Signals, handling: signal.Handlers) -> Iterator[None]:
+    """Have processes that are started meanwhile handle a signal so, whatever `nohup` or `&` set for the tests."""
+    earlier = signal.signal(number, handling)
+    try:
+        yield
+    finally:
+        signal.signal(number, earlier)
 
 
 def children_of(process: int) -> list[int]:

@@ -15,7 +15,7 @@ from model_store.local.store import Store
 from model_store.transfer.publish import publish
 from service.core.decoding.tag_scheme import scheme_of
 from service.engine.encoder.encoder import load_encoder
-from service.engine.encoder.forward_path import PACKED
+from service.engine.encoder.forward_path import ChosenPath, ForwardPath
 from service.text.pipeline import decode_entities, prepare
 from service.text.tokenizer import TextTokenizer
 from tests.support.tiny_models import WORDS, make_model
@@ -48,7 +48,7 @@ def make_revision(folder: Path, number: int) -> Made:
     make_model(folder, KINDS[number % len(KINDS)], seed=100 + number)
     (folder / "decoding.json").write_text('{"inside_begins": false}')  # Random weights show no scheme.
     encoder, tokenizer = (
-        load_encoder(folder, torch.device("cpu"), torch.float32, known=PACKED),
+        load_encoder(folder, torch.device("cpu"), torch.float32, known=ChosenPath(ForwardPath.PADDED)),
         TextTokenizer(folder),
     )
     found = {}

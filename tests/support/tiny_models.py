@@ -24,6 +24,8 @@ MIXING = ("fnet", "convbert", "nystromformer", "mobilebert", "funnel", "yoso")
 
 FULL_PRECISION = ("deberta", "fnet", "xlnet", "mra")
 """Their code raises in bfloat16."""
+BOXED = {"layoutlm": 48, "lilt": 48, "bros": 64, "layoutlmv3": 48}
+"""Those whose tokens have boxes, which the family `layout` reads, and a hidden size that each can have."""
 
 LABELS = ("O", "B-PER", "I-PER", "B-ORG", "I-ORG", "B-DATE", "I-DATE")
 MAX_TOKENS = 512
@@ -42,7 +44,7 @@ def make_model(
     *,
     labels: Sequence[str] = LABELS,
     seed: int = 0,
-    hidden: int = 32,
+    hidden: int | None = None,
     layers: int = 2,
 ) -> Path:
     """Write config.json, model.safetensors, tokenizer.json and tokenizer_config.json; returns the folder.
@@ -51,6 +53,7 @@ def make_model(
     neighbours and on its position.
     """
     folder.mkdir(parents=True, exist_ok=True)
+    hidden = hidden or BOXED.get(kind, 32)
     vocabulary = _write_tokenizer(folder, kind)
     config = AutoConfig.for_model(kind, **_config(kind, vocabulary, labels, hidden, layers))
     torch.manual_seed(seed)
@@ -69,7 +72,7 @@ def make_model(
 
 
 def _config(kind: str, vocabulary: dict[str, int], labels: Sequence[str], hidden: int, layers: int) -> dict[str, Any]:
-    roberta_like = kind in ("roberta", "xlm-roberta", "mpnet")
+    roberta_like = kind in ("roberta", "xlm-roberta", "mpnet", "lilt", "layoutlmv3")
     sizes: dict[str, Any] = {
         "vocab_size": len(vocabulary),
         "hidden_size": hidden,
@@ -108,6 +111,7 @@ def _of_kind(kind: str, vocabulary: dict[str, int], hidden: int, layers: int) ->
         sizes: dict[str, Any] = {"d_model": hidden, "n_head": HEADS, "d_head": hidden // HEADS, "d_inner": 2 * hidden}
         return sizes | {"block_sizes": [1] * layers, "num_decoder_layers": 1}
     others: dict[str, dict[str, Any]] = {
+        "layoutlmv3": {"coordinate_size": hidden // 6, "shape_size": hidden // 6, "input_size": 32},
         "convbert": {"embedding_size": hidden, "head_ratio": 2, "conv_kernel_size": 9, "num_groups": 1},
         "nystromformer": {"num_landmarks": 64, "segment_means_seq_len": 64, "conv_kernel_size": 65},
         "xlnet": {"d_inner": 2 * hidden, "d_head": hidden // HEADS},
@@ -120,7 +124,7 @@ def _of_kind(kind: str, vocabulary: dict[str, int], hidden: int, layers: int) ->
 
 def _write_tokenizer(folder: Path, kind: str) -> dict[str, int]:
     first, pad, last, unknown, mask = _specials(kind)
-    build = byte_level if kind in ("roberta", "xlm-roberta", "modernbert") else word_piece
+    build = byte_level if kind in ("roberta", "xlm-roberta", "modernbert", "lilt", "layoutlmv3") else word_piece
     tokenizer = build(first, pad, last, unknown, mask)
     tokenizer.post_processor = processors.TemplateProcessing(
         single=f"{first} $A {last}",
@@ -146,7 +150,7 @@ def _write_tokenizer(folder: Path, kind: str) -> dict[str, int]:
 
 def _specials(kind: str) -> tuple[str, str, str, str, str]:
     """First, padding, last, unknown, mask."""
-    if kind in ("roberta", "xlm-roberta", "mpnet"):
+    if kind in ("roberta", "xlm-roberta", "mpnet", "lilt", "layoutlmv3"):
         return "<s>", "<pad>", "</s>", "<unk>", "<mask>"
     return "[CLS]", "[PAD]", "[SEP]", "[UNK]", "[MASK]"
 

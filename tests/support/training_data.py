@@ -8,6 +8,10 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import msgspec
+
+from service.training.options import TrainingOptions
+
 NAMES = ("anna", "maria", "smith", "berlin")
 
 
@@ -26,3 +30,12 @@ def write_set(path: Path, records: Iterable[dict[str, Any]]) -> Path:
     """Records as a file of JSON lines."""
     path.write_text("".join(json.dumps(each) + "\n" for each in records), encoding="utf-8")
     return path
+
+
+def training_options(base: Path, out: Path, *data: Path, **changes: object) -> TrainingOptions:
+    """Options of a quick training."""
+    fixed = TrainingOptions(
+        data=tuple(map(str, data)), base=str(base), out=str(out), epochs=12, rate=3e-3, batch_tokens=160, threads=1,
+        device="cpu",
+    )  # fmt: skip
+    return msgspec.structs.replace(fixed, **changes)

@@ -24,7 +24,7 @@ from service.bulk.storage import FolderStorage
 from service.core.bulk import BulkJob
 from tests.support.document_files import simple_pdf
 from tests.support.extraction import TEXT, random_texts
-from tests.support.processes import children_of, command_of
+from tests.support.processes import children_of, command_of, inherited
 from tests.support.service import environment, wait_until
 from tests.support.tiny_models import make_model
 
@@ -148,7 +148,7 @@ def test_an_engine_that_hangs_is_replaced_and_no_file_is_lost(home: Path) -> Non
 
 
 def test_ctrl_c_ends_it_soon_and_says_how_to_go_on(home: Path) -> None:
-    with bulk(home, "in", "interrupted") as process:
+    with inherited(signal.SIGINT, signal.SIG_DFL), bulk(home, "in", "interrupted") as process:
         wait_until(lambda: bool(_parts(home / "interrupted")), END_SECONDS)
         process.send_signal(signal.SIGINT)
         assert process.wait(60) == 130

@@ -128,6 +128,19 @@ def write_records(path: Path, label: str = "PERSON") -> None:
     path.write_text("\n".join(map(json.dumps, lines)))
 
 
+def write_forms(folder: Path) -> None:
+    """Labelled forms as FUNSD has them, a line of three words each."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for number in range(12):
+        words = [
+            {"text": text, "box": [60 * place, 10, 60 * place + 50, 20]}
+            for place, text in enumerate(("Name:", ("Ida", "Bo", "Ole")[number % 3], str(number)))
+        ]
+        labels = ("question", "answer", "other")
+        form = [{"label": label, "words": [word]} for label, word in zip(labels, words, strict=True)]
+        (folder / f"{number}.json").write_text(json.dumps({"form": form}))
+
+
 RUN = {
     "INSTALL.md",
     "README.md",
@@ -184,6 +197,7 @@ def test_training_of_the_first_page(clone: Path, environment: dict[str, str]) ->
     serve(second, clone, environment)
 
 
+@pytest.mark.timeout(600)
 def test_commands_of_the_store_in_their_order(clone: Path, environment: dict[str, str], tmp_path: Path) -> None:
     folder = make_model(clone / "path" / "to" / "folder", labels=("O", "B-PERSON", "I-PERSON"))
     write_records(clone / "DATA" / "train" / "mine.jsonl")
@@ -191,6 +205,7 @@ def test_commands_of_the_store_in_their_order(clone: Path, environment: dict[str
     (clone / "examples.jsonl").write_text(
         '{"text": "Ida Berg", "entities": [{"start": 0, "end": 8, "label": "PERSON"}]}\n'
     )
+    write_forms(clone / "FUNSD" / "training_data" / "annotations")
     for name in ("made_up", "public"):
         (clone / name).mkdir()
         shutil.copy(clone / "loadtest" / "samples" / "invoice.pdf", clone / name)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 
 from service.core.decoding.model_decoding import PLAIN
 from service.core.decoding.tag_scheme import scheme_of
 from service.core.decoding.word_tags import WordTags
+from service.core.labels.marking import unmarked
 from service.core.types import ResponseKind
 from service.families.token_classifier.reducing import reduce_to_tags
 from service.text.pipeline import (
@@ -57,6 +60,17 @@ def test_tags_of_the_words_lead_to_the_entities_that_all_logits_lead_to(tokenize
         found = decode_word_scores(tokenizer, prepared, words, tags, scheme_of(labels))
         assert found == decode_entities(tokenizer, prepared, [rows], scheme_of(labels))
         assert np.array_equal(np.maximum(words.sequence, ~words.sequence), prepared.sequences[0])
+
+
+def test_tokens_keep_their_boxes_where_words_are_marked(tokenizer: TextTokenizer) -> None:
+    prepared = prepare(tokenizer, "anna paid 12,500.00", longest=512, overlap=128)
+    (ids,) = prepared.sequences
+    boxes = np.arange(4 * len(ids), dtype=np.int32).reshape(-1, 4)
+    boxed = dataclasses.replace(prepared, sequences=[np.column_stack([ids, boxes])])
+    marked = mark_word_starts(tokenizer, boxed).sequence
+    assert np.array_equal(marked[:, 0], mark_word_starts(tokenizer, prepared).sequence)
+    assert np.array_equal(marked[:, 1:], boxes)
+    assert np.array_equal(unmarked(marked), boxed.sequences[0])
 
 
 @pytest.mark.parametrize("unit", ["- ", "-", "の", "\n--", "&", "a", "中"])

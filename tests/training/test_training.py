@@ -8,7 +8,6 @@ import re
 import shutil
 from pathlib import Path
 
-import msgspec
 import numpy as np
 import pytest
 import torch
@@ -22,15 +21,16 @@ from service.core.decoding.tag_scheme import scheme_of
 from service.core.decoding.tokens import Encoding
 from service.engine.encoder.encoder import read_checkpoint
 from service.evaluation.labelled_documents import LabelledDocument, LabelledSet, LabelledSpan
-from service.training.data import IGNORED
+from service.training.data import IGNORED, TrainingBatch
 from service.training.finetune import ALL, train
 from service.training.fitting import ScoredSets, fit_scored
-from service.training.frozen_model import ScoredDocument
+from service.training.frozen_model import ScoredDocument, ScoredPart
 from service.training.loop import CLOSED_SHARE, STATE_FILE, FineTuning, SavedState, masked_loss, rate_share
 from service.training.model import open_base
-from service.training.options import BadData, OtherTraining, TrainingOptions, UnusableBase
+from service.training.options import BadData, OtherTraining, UnusableBase
 from tests.support.tiny_models import make_model
 from tests.support.training_data import record, write_set
+from tests.support.training_data import training_options as options
 
 LABELS = {"O", "B-SENDER", "I-SENDER", "B-INVOICE_ID", "I-INVOICE_ID"}
 
@@ -48,14 +48,6 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_set(tmp_path_factory.mktemp("data") / "set.jsonl", [record(number) for number in range(80)])
-
-
-def options(base: Path, out: Path, *data: Path, **changes: object) -> TrainingOptions:
-    fixed = TrainingOptions(
-        data=tuple(map(str, data)), base=str(base), out=str(out), epochs=12, rate=3e-3, batch_tokens=160, threads=1,
-        device="cpu",
-    )  # fmt: skip
-    return msgspec.structs.replace(fixed, **changes)
 
 
 def weights(folder: Path) -> dict[str, Tensor]:
@@ -85,24 +77,27 @@ def test_sets_of_different_labels_are_learnt_together(base: Path, tmp_path: Path
 
 
 class _Interrupted(FineTuning):
-    """Is interrupted in its second pass."""
+    """Is interrupted in its second pass, after one batch."""
 
-    def _batches(self, examples: list) -> list[list[int]]:  # type: ignore[type-arg]
-        if self.progress.epoch == 1:
+    def _step(self, rows: TrainingBatch, share: float) -> Tensor:
+        if (self.progress.epoch, self.progress.batch) == (1, 1):
             raise KeyboardInterrupt
-        return super()._batches(examples)
+        return super()._step(rows, share)
 
 
 def test_a_training_that_was_cut_off_ends_with_the_same_weights(
-    base: Path, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    base: Path, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
+    caplog.set_level("INFO")
     train(options(base, tmp_path / "whole", data, epochs=3))
     cut = options(base, tmp_path / "cut", data, epochs=3)
     with monkeypatch.context() as patched:
         patched.setattr("service.training.finetune.FineTuning", _Interrupted)
+        patched.setattr("service.training.loop.SAVE_SECONDS", 0)
         with pytest.raises(KeyboardInterrupt):
             train(cut)
     assert (tmp_path / "cut" / STATE_FILE).exists()
+    assert re.search(r"pass 2 of 3: batch 1 of \d+, \d+ s", caplog.text)
     train(cut)
     whole, resumed = weights(tmp_path / "whole"), weights(tmp_path / "cut")
     assert whole.keys() == resumed.keys()
@@ -158,7 +153,7 @@ def test_scores_are_calibrated_where_that_helps(
         sure = np.log(scores[int(document.id) % len(scores)]), np.log1p(-scores[int(document.id) % len(scores)])
         logits = np.array([[sure[1] - 1, sure[0], -9], [9, -9, -9]], dtype=np.float32)
         encoding = Encoding(np.array([[0, 4], [5, 9]], dtype=np.int32), np.zeros(2, dtype=np.bool_))
-        return ScoredDocument(document, encoding, logits)
+        return ScoredDocument(document, (ScoredPart(encoding, logits),))
 
     scored = ScoredSets(
         [(LabelledSet("a", tuple(documents), frozenset({"WHO"})), [*map(found, documents)])], scheme_of(tags)
@@ -233,7 +228,7 @@ def test_the_rate_falls_with_the_time_allowed(base: Path, data: Path, tmp_path: 
     """The passes alone would leave it near its height when the time is over."""
     model = open_base(base, {"PER"})[0].model
     limited = options(base, tmp_path, data, epochs=1000, minutes=1.0)
-    tuning = FineTuning(model, limited, SavedState(tmp_path, "x"), new_head=True)
+    tuning = FineTuning(model, limited, SavedState(tmp_path, "x"), new=["classifier."])
     tuning.progress.seconds = 59.0
     assert tuning.elapsed_share(0.5) == pytest.approx(59 / 60)
 

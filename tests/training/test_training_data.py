@@ -11,7 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.evaluation.labelled_documents import LabelledDocument, LabelledSet, LabelledSpan, left_out
-from service.text.tokenizer import TextTokenizer
+from service.families.processor import WindowSizes
+from service.families.registry import open_processor
+from service.families.token_classifier.processor import TokenClassifier
 from service.training.data import (
     IGNORED,
     Cutter,
@@ -106,14 +108,15 @@ def test_tokens_of_entities_outside_the_labels_do_not_count() -> None:
 
 
 def test_windows_are_those_of_serving_and_tag_every_token_once(tmp_path: Path) -> None:
-    tokenizer = TextTokenizer(make_model(tmp_path / "tiny"))
-    cutter = Cutter(tokenizer, ("O", "B-A", "I-A"), longest_tokens=12, overlap_tokens=4)
+    processor = open_processor(make_model(tmp_path / "tiny"))
+    assert isinstance(processor, TokenClassifier)
+    cutter = Cutter(processor, ("O", "B-A", "I-A"), WindowSizes(longest=12, overlap=4))
     text = "the invoice number is from anna " * 6
     whole = document(LabelledSpan(0, len(text.strip()), "A"), text=text)
     examples = cutter.examples([TrainingSet((whole,), frozenset("A"))])
     counted = [tag for each in examples for tag in each.tags.tolist() if tag != IGNORED]
     assert len(examples) > 1
-    assert all(len(each.ids) <= 12 for each in examples)
+    assert all(len(each.sequence) <= 12 for each in examples)
     assert counted == [1] + [2] * 35
     assert all(each.tags[0] == each.tags[-1] == IGNORED for each in examples)
 
@@ -130,6 +133,6 @@ def test_a_pass_holds_every_example_once_within_the_budget(lengths: list[int], e
 def test_padding_is_masked_and_has_no_tag() -> None:
     rows = [Example(np.arange(n, dtype=np.int32), np.ones(n, np.int64), np.zeros(3, np.bool_)) for n in (2, 4)]
     batch = padded(rows, padding_id=7)
-    assert batch.ids.tolist() == [[0, 1, 7, 7], [0, 1, 2, 3]]
-    assert batch.mask.tolist() == [[1, 1, 0, 0], [1, 1, 1, 1]]
+    assert batch.inputs["input_ids"].tolist() == [[0, 1, 7, 7], [0, 1, 2, 3]]
+    assert batch.inputs["attention_mask"].tolist() == [[1, 1, 0, 0], [1, 1, 1, 1]]
     assert batch.tags.tolist()[0] == [1, 1, IGNORED, IGNORED]

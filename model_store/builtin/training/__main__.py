@@ -76,6 +76,7 @@ def _train(training: Sets, held_out: Sets, base: Path, options: argparse.Namespa
             data=(),
             base=str(base),
             out=str(options.out),
+            layout=options.layout,
             epochs=options.passes,
             minutes=options.minutes,
             rate=BASE_RATE * options.rate,
@@ -124,6 +125,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--passes", type=int, default=3, help="most passes over the mix (%(default)s)")
     parser.add_argument("--pages", type=int, default=6_000, help="pages to generate (%(default)s)")
     parser.add_argument("--from", dest="start", type=Path, help="a trained model's folder, in place of the base")
+    parser.add_argument("--layout", action="store_true", help="make a LayoutLM of it, which sees where words stand")
     parser.add_argument("--rate", type=float, default=1.0, help="times the usual learning rates; less with --from")
     parser.add_argument("--vocabulary", type=Path, help="an earlier model's tokenizer.json, in place of a new choice")
     parser.add_argument("--layers", type=int, default=LAYERS, help="of the base, from the first (%(default)s)")

@@ -1,17 +1,22 @@
 """Variants of real documents: the layout stays, names, places, numbers and dates are replaced.
 
-Whole entities are replaced; text outside of entities stays. Pure functions of a `Random`.
+Whole entities are replaced; text outside of entities stays. On a page, new characters share the places of the old ones.
+Pure functions of a `Random`.
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import date, timedelta
 from random import Random
 from typing import Final
 
+import numpy as np
+
 from model_store.builtin.training.pages import identifiers, names
 from model_store.builtin.training.pages.lexicon import Lexicon, lexicons
+from model_store.builtin.training.pages.reading import placed_text
+from service.documents.document import Document
 from service.evaluation.labelled_documents import LabelledDocument, LabelledSpan
 
 REPLACED_SHARE: Final = 0.75
@@ -56,6 +61,7 @@ def with_other_values(rng: Random, document: LabelledDocument, lexicon: Lexicon)
     replaced: dict[tuple[str, str], str] = {}
     parts: list[str] = []
     spans: list[LabelledSpan] = []
+    origins: list[int] = []
     position = length = 0
     for span in document.spans:
         before, old = document.text[position : span.start], document.text[span.start : span.end]
@@ -66,10 +72,28 @@ def with_other_values(rng: Random, document: LabelledDocument, lexicon: Lexicon)
         start = length + len(before)
         length = start + len(replaced[key])
         parts += [before, replaced[key]]
+        origins += range(position, span.start)
+        origins += _shared(span.start, span.end, len(replaced[key]))
         spans.append(LabelledSpan(start, length, span.label))
         position = span.end
     text = "".join((*parts, document.text[position:]))
-    return replace(document, text=text, spans=tuple(spans), unmapped=())
+    origins += range(position, len(document.text))
+    boxed = document.placed and _moved(document.placed, text, origins)
+    return replace(document, text=text, spans=tuple(spans), unmapped=(), placed=boxed)
+
+
+def _shared(start: int, end: int, count: int) -> Iterator[int]:
+    """Yield for each of `count` new characters the old one in whose place it stands."""
+    return (start + place * (end - start) // count for place in range(count))
+
+
+def _moved(page: Document, text: str, origins: Sequence[int]) -> Document:
+    """Make a page of another text, each of whose characters has the box of one before."""
+    assert page.pages is not None, "pages have a size"
+    assert page.layout is not None, "pages have boxes"
+    boxes = page.layout.boxes[list(origins)]
+    boxes[[each.isspace() for each in text]] = np.nan
+    return placed_text(text, boxes, page.pages[0].width, page.pages[0].height)
 
 
 def _replacement(rng: Random, label: str, old: str, lexicon: Lexicon) -> str:

@@ -31,6 +31,7 @@ MOST_LISTED = 10_000
 """Entries of the lists of a request, but for findings, of which there may be ten times as many."""
 
 _Name = Annotated[str, msgspec.Meta(max_length=LONGEST_NAME)]
+_Flags = Annotated[int, msgspec.Meta(ge=0, lt=1 << 32)]
 _Score = Annotated[float, msgspec.Meta(ge=0.0, le=1.0)]
 Source = Annotated[str, msgspec.Meta(min_length=1, max_length=LONGEST_PATTERN)]
 
@@ -53,7 +54,7 @@ class AdHocRecognizer(msgspec.Struct, frozen=True):
         list[Annotated[str, msgspec.Meta(min_length=1, max_length=LONGEST_WORD)]], msgspec.Meta(max_length=MOST_LISTED)
     ] = []
     deny_list_score: _Score = 1.0
-    global_regex_flags: Annotated[int, msgspec.Meta(ge=0)] = FLAGS
+    global_regex_flags: _Flags = FLAGS
 
 
 class AnalyzeRequest(msgspec.Struct, frozen=True):
@@ -66,7 +67,7 @@ class AnalyzeRequest(msgspec.Struct, frozen=True):
     ad_hoc_recognizers: Annotated[list[AdHocRecognizer], msgspec.Meta(max_length=MOST_LISTED)] | None = None
     allow_list: Annotated[list[Source], msgspec.Meta(max_length=MOST_LISTED)] | None = None
     allow_list_match: Literal["exact", "regex"] | None = None
-    regex_flags: Annotated[int, msgspec.Meta(ge=0)] | None = None
+    regex_flags: _Flags | None = None
 
     @property
     def texts(self) -> list[str]:

@@ -12,6 +12,7 @@ from starlette.responses import Response, StreamingResponse
 
 from service.api.calls import AppState
 from service.api.console.console import PAGE, Console
+from service.api.console.shown_pages import DRAWN, shown_page
 from service.api.http.api_keys import presented_key, sender_of
 from service.api.http.request_body import read_all
 from service.api.http.response import UNBUFFERED
@@ -52,7 +53,7 @@ async def entrance(request: Request) -> Response:
 
 @router.post("/console/picture")
 async def picture(request: Request) -> Response:
-    """A page of the PDF in the body as a PNG; `X-Page`: its width and height in points, how many pages the file has."""
+    """A page of the file in the body as a picture; `X-Page`: its width and height, how many pages the file has."""
     state: AppState = request.state.app_state
     tenant = _enter(request)
     wanted = PictureRequest(_number(request, "page", 1), _number(request, "width", 1_240))
@@ -61,9 +62,10 @@ async def picture(request: Request) -> Response:
     state.access.charge(tenant, "documents", 1, time.monotonic())
     sender = sender_of(tenant.name, request.client.host if request.client else None)
     deadline = time.monotonic() + state.deadline_seconds
-    drawn = await state.worker.parsers.draw(data, wanted, client=sender, deadline_seconds=deadline)
-    said = f"{drawn.width_points:.2f} {drawn.height_points:.2f} {drawn.pages}"
-    return Response(drawn.png, headers={"X-Page": said, "Cache-Control": "no-store"}, media_type="image/png")
+    sent = request.headers.get("content-type", DRAWN)
+    shown = await shown_page(state.worker, data, sent, wanted, client=sender, deadline_seconds=deadline)
+    headers = {"X-Page": f"{shown.width:.10g} {shown.height:.10g} {shown.pages}", "Cache-Control": "no-store"}
+    return Response(shown.content, headers=headers, media_type=shown.media_type)
 
 
 @router.get("/console/requests")

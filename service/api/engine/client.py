@@ -28,6 +28,7 @@ from service.core.arrays import TokenIds
 from service.core.debug_snapshot import DebugSnapshot
 from service.core.drain import NONE_FOLLOWS
 from service.core.liveness import HeartbeatTimeout
+from service.core.sequences import joined
 from service.core.types import Phase
 from service.core.worker_load import WorkerLoad
 from service.logs import LogEvent
@@ -198,7 +199,7 @@ class EngineClient:
         Raises:
             GleanerError: the engine's refusal, as the error that its code names; also where no engine will follow it.
         """
-        pending = Pending(submission, np.concatenate(sequences), kept, asyncio.get_running_loop().create_future())
+        pending = Pending(submission, joined(sequences), kept, asyncio.get_running_loop().create_future())
         self._pending[submission.key] = pending
         if self.serving:
             self._submissions.add(pending)
@@ -208,7 +209,7 @@ class EngineClient:
             return await pending.result
         finally:
             if not pending.is_too_long:
-                self._tokens_per_document += LATELY_SHARE * (len(pending.tokens) - self._tokens_per_document)
+                self._tokens_per_document += LATELY_SHARE * (submission.tokens - self._tokens_per_document)
             del self._pending[submission.key]
             if pending.is_abandoned:
                 self._connection.send(Cancelled(submission.key))

@@ -16,9 +16,10 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 
 import numpy as np
+import numpy.typing as npt
 from msgspec.structs import replace
 
-from service.core.arrays import Logits, TokenIds
+from service.core.arrays import Logits
 from service.core.decoding.spans import Candidates
 from service.core.decoding.word_tags import WordTags
 from service.core.errors import BY_CODE, Draining, GleanerError, InternalError, PoisonDocument, TooLongForDeadline
@@ -55,7 +56,7 @@ class Pending:
 
     Attributes:
         submission: the message; its `attempt` grows with every death of an engine that ran it.
-        tokens: the token ids of all sequences, end to end.
+        buffer: its tokens and pictures, as they are sent.
         kept: rows `[start, stop)` of each sequence's logits to keep as they come: a long document's
             take most of a worker's memory, and neighbouring windows repeat a third of them. All candidates are kept.
         submitted: True while an engine has it.
@@ -64,7 +65,7 @@ class Pending:
     """
 
     submission: Submitted
-    tokens: TokenIds
+    buffer: npt.NDArray[np.int32]
     kept: Kept
     result: asyncio.Future[InferenceResult]
     submitted: bool = False
@@ -204,7 +205,7 @@ def _packed(pending: Pending) -> Parts:
     if not pending.needs_submission:
         return []
     try:
-        return pack(pending.submission, pending.tokens)
+        return pack(pending.submission, pending.buffer)
     except Exception as error:  # Its neighbours go on without it.
         pending.result.set_exception(error)
         return []

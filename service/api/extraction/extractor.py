@@ -24,6 +24,7 @@ from typing import Any, TypeVar
 from service.api.engine.client import EngineClient
 from service.api.engine.resubmission import NO_LOGITS, InferenceResult
 from service.api.extraction.ocr import PageRecognizer
+from service.api.extraction.page_pictures import PagePictures
 from service.api.extraction.request import DocumentInput, ExtractRequest
 from service.api.extraction.result import build_result
 from service.api.extraction.text_queue import TimeSlicer, TokenizationThrottle
@@ -38,6 +39,7 @@ from service.core.errors import DeadlineExceeded, GleanerError, Overloaded, TooL
 from service.core.worker_load import TextMeter
 from service.documents.document import Document
 from service.documents.limits import DocumentLimits
+from service.documents.placed_pages import pages_in_file, read_placed_pages
 from service.families.processor import Decoder, ModelInput, PreparedDocument, Processor, Task, WindowSizes, prepare
 from service.families.registry import Processors
 from service.host_memory import free_bytes
@@ -47,6 +49,8 @@ from service.wire import FAILED, ModelStatus
 
 SAMPLE_CHARACTERS = 16_384
 """Characters of a document that suffice to measure the engine's speed."""
+SHORT_PAGES_BYTES = 16_384
+"""Bytes of the JSON of pages up to which it is read on the event loop: half a millisecond."""
 UNFINISHED = "the deadline passed before the document was finished"
 
 _T = TypeVar("_T")
@@ -75,6 +79,7 @@ class Extractor:
         self._window_tokens = window_tokens
         self._overlap_tokens = overlap_tokens
         self._processors = Processors()
+        self._pictures = PagePictures(parsers)
         self._time_slicer = TimeSlicer()
         self._throttle = TokenizationThrottle(lambda: engine.queue)
         self.memory = DocumentMemory(free_bytes)
@@ -152,9 +157,11 @@ class Extractor:
         self._engine.refusals.check(estimate)
         with timer.measure("parse"):
             document = await self._document(source, request, timer)
-        with timer.measure("tokenize"):
             if not request.task.processor.is_read:
                 await self.in_thread(lambda: request.task.processor.tokenizer)
+            if (seen := request.task.processor.picture) is not None:
+                document = await self._pictures.added(document, source, request, seen, lease)
+        with timer.measure("tokenize"):
             prepared = await self._prepare(document, source, request, timer, lease, ticket)
             timer.tokens, timer.charged_tokens = sum(map(len, prepared.sequences)), prepared.charged_tokens
             self._throttle.count(ticket, timer.tokens)
@@ -225,6 +232,10 @@ class Extractor:
         if source.text is not None:
             self.check_text(source.text)
             return Document(source.text)
+        if source.pages is not None or source.data[:1] == b"{":
+            read = partial(_placed, source, self._limits)
+            if (placed := await self._run(read, request, timer, short=source.size <= SHORT_PAGES_BYTES)) is not None:
+                return placed
         return await self._ocr.read(source, request, timer.pages)
 
     async def _prepare(
@@ -264,9 +275,9 @@ class Extractor:
 
         For this beginning it is allowed no time, so the engine refuses it too, and counts the document by that.
         """
-        beginning = Document(document.text[:SAMPLE_CHARACTERS])
+        task, beginning = request.task, Document(document.text[:SAMPLE_CHARACTERS])
         with suppress(GleanerError):
-            prepared = await self.in_thread(lambda: prepare(request.task, beginning).model_input())
+            prepared = await self.in_thread(lambda: prepare(task, task.processor.readable(beginning)).model_input())
             if prepared.sequences:
                 submission = request.submission(self._engine.new_key(), prepared, request.allowed_seconds)
                 await self._engine.infer(submission, prepared.sequences, prepared.kept)
@@ -292,3 +303,9 @@ class Extractor:
     async def in_thread(self, work: Callable[[], _T]) -> _T:
         """Run work on a text in one of the extractor's threads."""
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)
+
+
+def _placed(source: DocumentInput, limits: DocumentLimits) -> Document | None:
+    """The document of a source's pages of words; None of a file that has none."""
+    pages = pages_in_file(source.data) if source.pages is None else source.pages
+    return None if pages is None else read_placed_pages(pages, limits)

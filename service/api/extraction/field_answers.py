@@ -35,7 +35,8 @@ from service.core.fields.mentions import DERIVED, Choice, Mention, Reason
 from service.core.fields.paper_kind import PaperMatch
 from service.core.fields.role_scores import MOST_DOUBTED
 from service.core.fields.stated_entities import restated_labels
-from service.documents.document import Document
+from service.documents.document import Box, Document
+from service.documents.words import shown_boxes, words_of
 from service.text.values.context import DocumentContext
 from service.text.values.currencies import currency_of_word, home_currency
 from service.text.values.reading import read_value, shielded
@@ -71,7 +72,8 @@ class FieldAnswers:
             score=round(found.score, SCORE_DIGITS),
             value=value.text,
             page=self._document.page_at(start),
-            boxes=self._document.boxes(start, end),
+            boxes=shown_boxes(self._document, start, end),
+            words=words_of(self._document, start, end) or msgspec.UNSET,
             kind=value.kind,
             source=found.source,
             valid=msgspec.UNSET if value.valid is None else value.valid,
@@ -115,7 +117,7 @@ class FieldAnswers:
                 said.score,
                 value,
                 said.page,
-                () if said.page in turned else tuple(said.boxes),
+                () if said.page in turned else self._boxes(each, said),
                 by_keyword=index >= count,
             )
             for index, (each, value, said) in enumerate(zip(found, values, answered, strict=True))
@@ -147,6 +149,12 @@ class FieldAnswers:
         ]
         restated = restated_labels(stated, mentions[:count], answered_labels)
         return self._stated(invoice, stated, contradictions, shown), restated
+
+    def _boxes(self, found: Entity, said: EntityResult) -> tuple[Box, ...]:
+        """An entity's boxes in points, also where they are answered in another unit."""
+        if self._document.words is None:
+            return tuple(said.boxes)
+        return tuple(self._document.boxes(self._first + found.start, self._first + found.end))
 
     def _currencies(self) -> CurrencyReader:
         return CurrencyReader(partial(currency_of_word, context=self._context), home_currency(self._context))

@@ -43,7 +43,7 @@ class PageRecognizer:
             GleanerError: as `ParserPool.parse`.
             InvalidOptions: `ocr=force` without the networks.
             DocumentTooLarge: as `_wanted`.
-            UnreadableDocument: nothing was read at all.
+            UnreadableDocument: nothing was read at all, for the first reason why a page failed, if one did.
         """
         wanted = request.options.ocr
         if wanted is Ocr.FORCE and not self.is_available:
@@ -57,8 +57,9 @@ class PageRecognizer:
         is_forced = wanted is Ocr.FORCE
         by_pictures = {} if is_forced else self._pages_by_pictures(document, every=request.reads_all_pictures)
         pages = self._wanted(document, by_pictures, is_forced=is_forced)
+        failures: list[str] = []
         if pages or by_pictures:
-            read = await self._recognize(source, request, pages, progress)
+            read = await self._recognize(source, request, pages, progress, failures=failures)
             read |= await self._recognize_pictures(source, request, by_pictures, progress)
             missed = by_pictures.keys() - read.keys() - set(document.incomplete_pages)
             named = tuple(PartlyRead(page, UnreadReason.IMAGE, ()) for page in sorted(missed))
@@ -69,7 +70,8 @@ class PageRecognizer:
             document = join(document, read)
             self._limits.check_characters(len(document.text))
         if not document.text.strip():
-            raise UnreadableDocument("No text was recognized: the pages are empty, too coarse, or in another script.")
+            nothing = "No text was recognized: the pages are empty, too coarse, or in another script."
+            raise UnreadableDocument(failures[0] if failures else nothing)
         return document
 
     async def read_again(
@@ -113,7 +115,7 @@ class PageRecognizer:
         if document.pictures:
             return tuple(dict.fromkeys(number for _, number in document.pictures))[: self._most_pages]
         pages = document.unread_pages
-        if is_forced and document.layout is not None:
+        if is_forced and document.layout is not None and document.words is None:
             pages = tuple(page.number for page in document.pages or ())
         if len(pages) > self._most_pages:
             raise DocumentTooLarge(
@@ -161,8 +163,9 @@ class PageRecognizer:
         again: Mapping[int, RedactedPicture] | None = None,
         *,
         pictures: bool = False,
+        failures: list[str] | None = None,
     ) -> dict[int, Document]:
-        """Page number → a document of that page, or of its pictures; pages that cannot be read are left out."""
+        """Page number → a document of that page, or of its pictures; those that cannot be read go to `failures`."""
         found: dict[int, Document] = {}
         progress.count += len(pages)
         if pages and request.trace is not None:
@@ -175,8 +178,10 @@ class PageRecognizer:
                 try:
                     painted = (again or {}).get(page)
                     document = await self._parse(source, request, (page,), held, painted, ran.append, pictures=pictures)
-                except UnreadableDocument:
-                    return  # This page alone is damaged, too costly, or kills its parser.
+                except UnreadableDocument as error:  # This page alone is damaged, too costly, or kills its parser.
+                    if failures is not None:
+                        failures.append(error.detail)
+                    return
                 finally:
                     progress.done += 1
             if document.layout is not None and [each.number for each in document.pages or ()] == [page]:

@@ -14,12 +14,15 @@ from collections.abc import Callable, Iterable, Sequence, Sized
 from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 
+import msgspec
+
 from service.api import problems
 from service.api.extraction.trace import DocumentTrace, RequestTrace, StageTimer
 from service.api.options import ExtractOptions
 from service.api.problems import Problem
 from service.core.admission.size import WorkEstimate
 from service.core.errors import GleanerError, InternalError, MalformedRequest, Overloaded
+from service.core.sequences import shape_of
 from service.core.tenants import UNLIMITED, ClientQuota
 from service.documents.format_detection import declared_format
 from service.families.processor import ModelInput, Task
@@ -29,8 +32,8 @@ from service.wire import ModelStatus, Submitted
 
 log = logging.getLogger(__name__)
 
-TEXT, UNKNOWN = "text", "unknown"
-"""The formats of an estimate that are none of a file: of a text, and of a file that does not say its own."""
+TEXT, PAGES, UNKNOWN = "text", "pages", "unknown"
+"""The formats of an estimate that are none of a file: of a text, of pages, and of a file that does not say its own."""
 LONG_TEXTS_AT_ONCE = 2
 """Long texts of one request that are tokenized at a time, in their order, so that the first are ready early."""
 
@@ -41,7 +44,7 @@ def _turns() -> asyncio.Semaphore:
 
 @dataclass(frozen=True, slots=True)
 class DocumentInput:
-    """One document as it was sent: `text`, or a file's `data` with its declared media type and name.
+    """One document as it was sent: `text`, the JSON of `pages`, or a file's `data` with its media type and name.
 
     `refused`: what is wrong with it, of one that is none.
     """
@@ -52,6 +55,19 @@ class DocumentInput:
     media_type: str | None = None
     name: str | None = None
     refused: str = ""
+    pages: msgspec.Raw | None = None
+
+    @property
+    def format(self) -> str:
+        """As it is declared."""
+        if self.text is not None:
+            return TEXT
+        return PAGES if self.pages is not None else declared_format(self.media_type, self.name) or UNKNOWN
+
+    @property
+    def size(self) -> int:
+        """Characters of a text, bytes of others."""
+        return len(self.text) if self.text is not None else memoryview(self.pages or self.data).nbytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +118,8 @@ class ExtractRequest:
             model=self.model.revision,
             client=self.client,
             priority=self.options.priority,
-            format=TEXT if source.text is not None else declared_format(source.media_type, source.name) or UNKNOWN,
-            size=len(source.text) if source.text is not None else len(source.data),
+            format=source.format,
+            size=source.size,
             at_seconds=now,
             left_seconds=self.deadline_seconds - now,
             allowed_seconds=self.allowed_seconds - own_seconds,
@@ -111,14 +127,13 @@ class ExtractRequest:
         )
 
     def submission(self, key: str, model_input: ModelInput, own_seconds: float = 0.0) -> Submitted:
-        """The message that submits a document of this request to the engine; its token ids travel beside it.
+        """The message that submits a document of this request to the engine; its tokens travel beside it.
 
         `own_seconds`: what its preparation would have taken on an idle service too.
         """
         return Submitted(
             key=key,
             model=self.model.revision,
-            lengths=tuple(map(len, model_input.sequences)),
             client=self.client,
             priority=self.options.priority,
             deadline_seconds=self.deadline_seconds,
@@ -128,6 +143,7 @@ class ExtractRequest:
             special_tokens_at_end=model_input.special_tokens_at_end,
             least_score=model_input.least_score,
             allowed_seconds=max(self.allowed_seconds - own_seconds, 0.0),
+            **shape_of(model_input.sequences),
         )
 
 

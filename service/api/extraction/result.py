@@ -62,7 +62,7 @@ def build_result(
         partly_read=[
             PartlyReadResult(each.page, each.reason, list(each.boxes), each.characters) for each in document.partly_read
         ],
-        page_sizes=[(round(each.width, 1), round(each.height, 1)) for each in document.pages or ()] or msgspec.UNSET,
+        page_sizes=page_sizes(document) or msgspec.UNSET,
         ocr_pages=list(document.recognized) or msgspec.UNSET,
         unread_attachments=list(document.unread_attachments) or msgspec.UNSET,
         charset=document.charset or msgspec.UNSET,
@@ -71,6 +71,12 @@ def build_result(
         papers=papers,
         records=_record_results(findings.records, context, answers),
     )
+
+
+def page_sizes(document: Document) -> list[tuple[float, float]]:
+    """Width and height of each page: rounded points, or as they came with its words."""
+    sizes = [(page.width, page.height) for page in document.pages or ()]
+    return sizes if document.words is not None else [(round(wide, 1), round(high, 1)) for wide, high in sizes]
 
 
 def _stated(document: Document, request: ExtractRequest, context: DocumentContext, findings: Findings) -> Findings:

@@ -1,6 +1,7 @@
 """Request body: reads documents and options of an /extract request, whichever of these media types it has:
 
-    application/json       {"text": …} or {"documents": [{"id": …, "text": …}, …]}, options beside it; up to 16 MiB
+    application/json       {"text": …}, {"pages": …} or {"documents": [{"id": …, "text": …}, …]}, options beside it;
+                           up to 16 MiB
     multipart/form-data    one or more `file` parts, options as form fields; what a browser leaves empty is not there
     anything else          the body is one document, its Content-Type names the format, options in the query
 
@@ -174,8 +175,13 @@ def _options(query: Mapping[str, Any], own: Mapping[str, Any], kind: type[Option
 def _from_json(body: bytes, options: Mapping[str, Any], limits: BodyLimits, kind: type[Options]) -> Body:
     found = limits.decode(body, lambda data: read_json(data, limits.documents, option_names(kind)))
     sources = (
-        DocumentInput(id_ or str(number), text=text, refused=found.refused.get(number, ""))
-        for number, (id_, text) in enumerate(found.documents)
+        DocumentInput(
+            each.id or str(number),
+            text=each.text if each.pages is None else None,
+            pages=each.pages,
+            refused=found.refused.get(number, ""),
+        )
+        for number, each in enumerate(found.documents)
     )
     return Body(tuple(sources), _options(options, found.options, kind), found.batch)
 

@@ -54,6 +54,16 @@ _INVOICE = (
     b"</IssueDate><InvoiceLine><InvoicedQuantity>1.0</InvoicedQuantity></InvoiceLine></Invoice>"
 )
 
+_HOCR = (
+    b"<div class='ocr_page' title='bbox 0 0 9 9'><span class='ocrx_word' title='bbox 0 0 4 2'>Anna</span>"
+    b"<span class='ocrx_word' title='bbox 5 0 9 2'>Co</span></div>"
+)
+_ALTO = b'<alto><Page WIDTH="9" HEIGHT="9"><String CONTENT="A" HPOS="0" VPOS="0" WIDTH="4" HEIGHT="2"/></Page></alto>'
+_TEXTRACT = (
+    b'{"Blocks": [{"BlockType": "WORD", "Text": "Anna", "Geometry": {"BoundingBox": '
+    b'{"Left": 0.1, "Top": 0.1, "Width": 0.1, "Height": 0.1}}}]}'
+)
+
 _DOCUMENT = "word/document.xml"
 _WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 _TYPES = "http://schemas.openxmlformats.org/package/2006/content-types"
@@ -81,7 +91,7 @@ _OBJECTS = (
 def samples() -> dict[str, bytes]:
     """Name → content."""
     texts = {"a.html": _HTML, "a.txt": _TEXT, "b.txt": "日本語".encode("utf-16"), "a.xml": _INVOICE, "a.csv": b"a;b\n"}
-    return {"a.pdf": _pdf(), "a.docx": _docx(), **texts}
+    return {"a.pdf": _pdf(), "a.docx": _docx(), "a.hocr": _HOCR, "b.xml": _ALTO, "a.json": _TEXTRACT, **texts}
 
 
 def _pdf() -> bytes:
@@ -168,7 +178,7 @@ def live(connection: int, null: int, sandbox: ParserSandbox, reader: Reader) -> 
         held = b""
         while (head := _read_frame(source)) is not None:
             file, data = decode_file(head), _read_frame(source) or b""
-            if file.ocr_pages:
+            if file.ocr_pages or (file.picture is not None and file.picture.resample is not None):
                 data = held = data or held
             for part in _answer(file, data, reader):
                 sink.write(frame_prefix(part))

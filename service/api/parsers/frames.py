@@ -1,8 +1,9 @@
 """Frames between worker and parser: a file's header and bytes one way, a document or an error the other.
 
 A frame is a little-endian uint32 length and that many bytes. A file is [header, data]; a document is [header, boxes,
-line starts], or [header] alone where it has no layout or there was an error; a page's picture is [header, PNG], a
-redacted file [header, data]. Patterns come with texts in place of a file, and go back as [header, matches].
+line starts, then confidences, ranges and boxes of words if it has them], or [header] alone where it has no layout or
+there was an error; a page's picture is [header, PNG], a redacted file [header, data]. Patterns come with texts in place
+of a file, and go back as [header, matches].
 
 The rule: a parser may have been taken over by its file, so what it answers is bounded before it is read, its lists
 before they are decoded, and all is checked before it is believed. A byte may become an object of two hundred.
@@ -31,6 +32,7 @@ from service.documents.document import (
     PagePicture,
     PartlyRead,
     PictureRequest,
+    PlacedWords,
     RecognizedPage,
     RedactedPicture,
     UnreadAttachment,
@@ -65,7 +67,7 @@ class FileHeader(msgspec.Struct, frozen=True):
 class ParsedHeader(msgspec.Struct, frozen=True, omit_defaults=True):
     """The header of a document; boxes and line starts follow if it has a layout. With `error_code` it is an error.
 
-    `crash` names the exception of a reader that failed in a way that it should not. `picture`: of a page, whose PNG
+    `crash` names the exception of a reader that failed in a way that it should not. `picture`: of a page, which
     follows, its width and height in points and the pages of its file.
     """
 
@@ -86,6 +88,7 @@ class ParsedHeader(msgspec.Struct, frozen=True, omit_defaults=True):
     pictures: tuple[tuple[int, int], ...] = ()
     stated: tuple[StatedPart, ...] = ()
     page_pictures: tuple[tuple[int, int], ...] = ()
+    has_words: bool = False
 
 
 class RedactedHeader(msgspec.Struct, frozen=True):
@@ -179,6 +182,7 @@ def to_frames(document: Document) -> list[bytes | memoryview]:
             pictures=document.pictures,
             stated=document.stated,
             page_pictures=document.page_pictures,
+            has_words=document.words is not None,
         )
     )
     if layout is None:
@@ -186,6 +190,8 @@ def to_frames(document: Document) -> list[bytes | memoryview]:
     arrays: list[np.ndarray[Any, Any]] = [layout.boxes, layout.line_starts]
     if layout.confidence is not None:
         arrays.append(layout.confidence)
+    if document.words is not None:
+        arrays += [document.words.ranges, document.words.boxes]
     return [head, *(np.ascontiguousarray(array).data.cast("B") if array.size else b"" for array in arrays)]
 
 
@@ -196,7 +202,7 @@ def redacted_frames(file: RedactedFile) -> list[bytes | memoryview]:
 def picture_frames(picture: PagePicture) -> list[bytes | memoryview]:
     """The frames of a page's picture."""
     size = (picture.width_points, picture.height_points, picture.pages)
-    return [msgspec.msgpack.encode(ParsedHeader(picture=size)), picture.png]
+    return [msgspec.msgpack.encode(ParsedHeader(picture=size)), picture.content]
 
 
 def error_frames(code: str, detail: str) -> list[bytes | memoryview]:
@@ -247,7 +253,12 @@ def decode_redacted(data: bytes, limits: DocumentLimits) -> RedactedHeader:
 
 
 def from_frames(
-    parsed: ParsedHeader, boxes: bytes, line_starts: bytes, limits: DocumentLimits, confidence: bytes = b""
+    parsed: ParsedHeader,
+    boxes: bytes,
+    line_starts: bytes,
+    limits: DocumentLimits,
+    confidence: bytes = b"",
+    words: tuple[bytes, bytes] = (b"", b""),
 ) -> Document:
     """The document whose header and arrays came in these frames.
 
@@ -309,18 +320,31 @@ def from_frames(
     sure = np.frombuffer(confidence, dtype=np.float32) if parsed.has_confidence else None
     if sure is not None and (len(sure) != length or not (np.isnan(sure) | ((sure >= 0) & (sure <= 1))).all()):
         raise BadAnswer("confidence of another text")
-    return replace(document, layout=Layout(points, starts, sure))
+    return replace(
+        document, layout=Layout(points, starts, sure), words=_words(*words, length) if parsed.has_words else None
+    )
 
 
-def picture_from_frames(parsed: ParsedHeader, png: bytes) -> PagePicture:
+def _words(ranges: bytes, boxes: bytes, length: int) -> PlacedWords:
+    """The words that a file itself has; raises as `from_frames`."""
+    if len(ranges) % 8 or len(boxes) != 4 * len(ranges):
+        raise BadAnswer("words of another text")
+    words = PlacedWords(np.frombuffer(ranges, np.int32).reshape(-1, 2), np.frombuffer(boxes, np.float64).reshape(-1, 4))
+    if not words.are_sound(length):
+        raise BadAnswer("words outside the text")
+    return words
+
+
+def picture_from_frames(parsed: ParsedHeader, content: bytes, wanted: PictureRequest) -> PagePicture:
     """The picture that came in these frames.
 
     Raises:
         BadAnswer: it is none.
     """
-    if parsed.picture is None or not png.startswith(_PNG):
+    is_one = content.startswith(_PNG) if wanted.resample is None else len(content) == wanted.most_bytes
+    if parsed.picture is None or not is_one:
         raise BadAnswer("no picture")
     across, down, pages = parsed.picture
     if not (0 < across < math.inf and 0 < down < math.inf and pages > 0):
         raise BadAnswer("a page without a size")
-    return PagePicture(png, across, down, pages)
+    return PagePicture(content, across, down, pages)

@@ -29,7 +29,7 @@ from service.api.parsers.frames import (
 from service.api.parsers.patterns import MOST_MATCHES, PARSER_SECONDS, Match, matches_from_frame
 from service.core.errors import BY_CODE, InternalError
 from service.core.worker_load import OCR, OCR_PAGE_BYTES
-from service.documents.document import MOST_PNG_BYTES, Document, PagePicture
+from service.documents.document import Document, PagePicture
 from service.documents.limits import MEBIBYTE
 from service.documents.redaction.values import RedactedFile
 
@@ -74,22 +74,24 @@ class Parser:
         """
         limits = work.header.limits
         longest = longest_frame(limits)
-        is_held = work.held is not None and work.held is self.held
-        self.held = work.held
-        await self._send(work.header, b"" if is_held else work.data)
+        await self._send_or_hold(work)
         parsed = decode_header(await self._read(longest), limits)
         _check(parsed)
         boxes = await self._read(longest) if parsed.has_layout else b""
         line_starts = await self._read(longest) if parsed.has_layout else b""
         confidence = await self._read(longest) if parsed.has_layout and parsed.has_confidence else b""
-        return from_frames(parsed, boxes, line_starts, limits, confidence)
+        has_words = parsed.has_layout and parsed.has_words
+        words = (await self._read(longest), await self._read(longest)) if has_words else (b"", b"")
+        return from_frames(parsed, boxes, line_starts, limits, confidence, words)
 
     async def draw_page(self, work: ParserWork[PagePicture]) -> PagePicture:
-        """Have a page of a file drawn, whose header says which; raises as `read_document`."""
-        await self._send(work.header, work.data)
+        """Have a page of a file drawn, whose header says which; holds and raises as `read_document`."""
+        wanted = work.header.picture
+        assert wanted is not None, "asked by the pool"
+        await self._send_or_hold(work)
         parsed = decode_header(await self._read(MEBIBYTE), work.header.limits)
         _check(parsed)
-        return picture_from_frames(parsed, await self._read(MOST_PNG_BYTES))
+        return picture_from_frames(parsed, await self._read(wanted.most_bytes), wanted)
 
     async def redact_file(self, work: ParserWork[RedactedFile]) -> RedactedFile:
         """Have a file redacted; raises as `read_document`."""
@@ -128,6 +130,12 @@ class Parser:
 
     def close(self) -> None:
         self._writer.close()
+
+    async def _send_or_hold(self, work: ParserWork[T]) -> None:
+        """Send a file, or nothing but its header if the process has it from before."""
+        is_held = work.held is not None and work.held is self.held
+        self.held = work.held
+        await self._send(work.header, b"" if is_held else work.data)
 
     async def _send(self, header: FileHeader, data: bytes) -> None:
         for part in (encode_file(header), data):
@@ -202,7 +210,7 @@ class ParserWork(Generic[T]):
             case RedactedFile():
                 size = len(made.data)
             case PagePicture():
-                size = len(made.png)
+                size = len(made.content)
             case list():
                 size = 16 * len(made)
             case _:

@@ -199,14 +199,12 @@ class ParserPool:
         header = FileHeader(media_type, name, self.document_limits, redaction)
         return await self._make(ParserWork(header, data, Parser.redact_file), client, deadline_seconds)
 
-    async def draw(self, data: bytes, page: PictureRequest, *, client: str, deadline_seconds: float) -> PagePicture:
-        """Draw a page of a client's PDF.
-
-        Raises:
-            GleanerError: as `parse`, and what `pdf/picture` raises.
-        """
+    async def draw(
+        self, data: bytes, page: PictureRequest, *, client: str, deadline_seconds: float, held: object | None = None
+    ) -> PagePicture:
+        """Draw a page of a client's file, by `holding` several; raises as `parse`, and what `pdf/picture` raises."""
         header = FileHeader(None, None, self.document_limits, picture=page)
-        return await self._make(ParserWork(header, data, Parser.draw_page), client, deadline_seconds)
+        return await self._make(ParserWork(header, data, Parser.draw_page, held), client, deadline_seconds)
 
     async def find_patterns(
         self, patterns: Patterns, texts: bytes, *, client: str, deadline_seconds: float

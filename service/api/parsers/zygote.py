@@ -44,7 +44,7 @@ class Order(IntEnum):
 
 SIGNALS = {Order.STOP: signal.SIGSTOP, Order.CONTINUE: signal.SIGCONT, Order.KILL: signal.SIGKILL}
 STEPPED_BACK = 10
-"""Nice value of parsers that recognize pages, which take seconds: they run in the time that the service leaves."""
+"""Nice value, at least, of parsers that recognize pages, which take seconds: they run in the time that is left."""
 
 
 class ZygoteConfig(msgspec.Struct, frozen=True):
@@ -141,7 +141,7 @@ class Zygote:
         elif number not in self._parsers:
             return
         elif order is Order.STEP_BACK:
-            os.setpriority(os.PRIO_PROCESS, self._parsers[number], STEPPED_BACK)
+            step_back(self._parsers[number])
         elif order is Order.MEASURE:
             with suppress(OSError):  # Some sandboxes of containers have no such clocks.
                 self._tell(ParserMeasured(number, processor_seconds(self._parsers[number])))
@@ -184,6 +184,12 @@ def _forked(work: Callable[[], None]) -> int:
         finally:
             os._exit(code)
     return process
+
+
+def step_back(process: int) -> None:
+    """Raise a process's nice value; a service that was started with a higher one may not lower it."""
+    niceness = os.getpriority(os.PRIO_PROCESS, process)
+    os.setpriority(os.PRIO_PROCESS, process, max(niceness, STEPPED_BACK))
 
 
 def processor_seconds(process: int) -> float:

@@ -31,11 +31,14 @@ from service.core.errors import InvalidOptions, UnsupportedFormat
 from service.core.redaction import RedactedSpan, RedactionMode, ReplacedSpan, replaced_text, replacer, spans_to_redact
 from service.documents.document import Document
 from service.documents.format_detection import Format, detect_format, media_type_of_picture
+from service.documents.placed_pages import pages_in_file
 from service.documents.redaction.values import RedactedFile
+from service.documents.words import shown_boxes, words_of
 from service.text.values.context import DocumentContext
 from service.text.values.reading import read_value
 
 PDF = "application/pdf"
+_REDACTED_AS_TEXTS = (Format.DOCX, Format.HTML, Format.INVOICE, Format.HOCR, Format.ALTO, Format.TEXTRACT)
 _REDACTED_AS_FILES = (Format.PDF, Format.PICTURE)
 
 
@@ -113,13 +116,13 @@ def _format_of(source: DocumentInput, options: RedactOptions) -> Format:
     Raises:
         UnsupportedFormat: it is none, or one that cannot be redacted as a file.
     """
-    if source.text is not None:
+    if source.text is not None or source.pages is not None or pages_in_file(source.data) is not None:
         return Format.TEXT
     found = detect_format(source.data, media_type=source.media_type, name=source.name) if source.data else Format.TEXT
-    if found in (Format.DOCX, Format.HTML, Format.INVOICE) and options.output is RedactOutput.DOCUMENT:
+    if found in _REDACTED_AS_TEXTS and options.output is RedactOutput.DOCUMENT:
         raise UnsupportedFormat(
-            f"{found} files are not redacted as files, since too much in them never shows (revisions, comments, "
-            "scripts); with `output=text` their redacted text comes back."
+            f"Of {found} files only the redacted text is returned, since words may also stand in parts that are not "
+            "read, such as comments, scripts and metadata: send `output=text`."
         )
     return found
 
@@ -135,7 +138,7 @@ def _with_text(
     old, new = OffsetMap(str(found.text), options.offsets), OffsetMap(text, options.offsets)
     entities = [
         msgspec.structs.replace(
-            _entity(each, found, old, options),
+            _entity(each, found, document, old, options, is_placed=document.words is not None),
             new_start=new[each.new_start],
             new_end=new[each.new_end],
             replacement=each.replacement,
@@ -154,14 +157,7 @@ def _with_file(
     options: RedactOptions,
 ) -> RedactedResult:
     old = OffsetMap(str(found.text), options.offsets)
-    entities = [
-        msgspec.structs.replace(
-            _entity(each, found, old, options),
-            page=document.page_at(each.span.start),
-            boxes=document.boxes(each.span.start, each.span.end),
-        )
-        for each in spans
-    ]
+    entities = [_entity(each, found, document, old, options, is_placed=True) for each in spans]
     return msgspec.structs.replace(
         _result(source, found, document, options, entities, text=None),
         file=RedactedContent(media_type_of_picture(source.data) or PDF, file.data),
@@ -172,7 +168,16 @@ def _with_file(
     )
 
 
-def _entity(made: ReplacedSpan, found: DocumentResult, offsets: OffsetMap, options: RedactOptions) -> RedactedEntity:
+def _entity(
+    made: ReplacedSpan,
+    found: DocumentResult,
+    document: Document,
+    offsets: OffsetMap,
+    options: RedactOptions,
+    *,
+    is_placed: bool,
+) -> RedactedEntity:
+    """One range that went; `is_placed`: with its page and boxes."""
     span = made.span
     return RedactedEntity(
         label=span.label,
@@ -182,8 +187,9 @@ def _entity(made: ReplacedSpan, found: DocumentResult, offsets: OffsetMap, optio
         new_end=None,
         replacement=None,
         score=span.score,
-        page=None,
-        boxes=[],
+        page=document.page_at(span.start) if is_placed else None,
+        boxes=shown_boxes(document, span.start, span.end) if is_placed else [],
+        words=words_of(document, span.start, span.end) or msgspec.UNSET,
         text=str(found.text)[span.start : span.end] if options.include_text else msgspec.UNSET,
     )
 

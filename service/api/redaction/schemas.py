@@ -8,9 +8,9 @@ from typing import Any
 import msgspec
 from pydantic import Field
 
-from service.api.options import ExtractOptions, Options, TextDocument
+from service.api.options import ExtractOptions, InputPage, Options, TextDocument
 from service.api.problems import Problem
-from service.api.schemas import Box, ModelName, Offset, PageSize
+from service.api.schemas import Box, ModelName, Offset, PageSize, WordRange
 from service.core.decoding.offsets import OffsetUnit
 from service.core.redaction import RedactionMode
 
@@ -49,9 +49,10 @@ class RedactOptions(Options):
 
 
 class RedactJson(RedactOptions):
-    """A JSON body: `text`, or `documents`, with the options beside it."""
+    """A JSON body: `text`, `pages`, or `documents`, with the options beside it."""
 
     text: str | None = None
+    pages: list[InputPage] | None = None
     documents: list[TextDocument] | None = None
 
 
@@ -71,6 +72,7 @@ class RedactedEntity(msgspec.Struct, frozen=True):
     score: float | None
     page: int | None
     boxes: list[Box]
+    words: WordRange | msgspec.UnsetType = msgspec.UNSET
     text: str | msgspec.UnsetType = msgspec.UNSET
 
 

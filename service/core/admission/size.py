@@ -10,7 +10,8 @@ In this order (`policy`, moment SIZE):
   tokenizing. Nothing is refused here that it would take.
 - Memory. A document's text and tokens take little; the scores of its tokens, a number for each label, take nearly all,
   and come only when the engine has done the work. So they are reserved while it is tokenized, against what the host or
-  the container has free: what does not fit is refused then, rather than the worker killed later.
+  the container has free: what does not fit is refused then, rather than the worker killed later. Pictures of its pages
+  are reserved before they are drawn.
 """
 
 from __future__ import annotations
@@ -189,14 +190,22 @@ _BYTES_A_SCORE = 8
 """Four, twice: for all tokens, and for the first tokens of words."""
 _BYTES_A_TOKEN = 300
 """Id, offsets, sequences, and its share of entities."""
+_COPIES_OF_PICTURES = 3
+"""As drawn, beside the tokens until the answer comes, and while they are sent."""
 
 
 @dataclass(slots=True)
 class MemoryLease:
-    """The bytes that one document has reserved."""
+    """The bytes that one document has reserved; `picture_bytes`: those of them for pictures."""
 
     memory: DocumentMemory
     bytes: int = 0
+    picture_bytes: int = 0
+
+    def hold_pictures(self, count: int) -> None:
+        """Reserve memory for pictures of so many bytes; raises as `grow`."""
+        self.picture_bytes = _COPIES_OF_PICTURES * count
+        self.memory.reserve(self, self.picture_bytes)
 
     def grow(self, tokens: int, labels: int) -> None:
         """Reserve the bytes of a document with at least these tokens, for a model with these labels.
@@ -206,7 +215,8 @@ class MemoryLease:
             InsufficientMemory: it does not fit even alone.
         """
         if tokens > LONG_TOKENS:
-            self.memory.reserve(self, tokens * (labels * _BYTES_A_SCORE + _BYTES_A_TOKEN))
+            needed = tokens * (labels * _BYTES_A_SCORE + _BYTES_A_TOKEN)
+            self.memory.reserve(self, self.picture_bytes + needed)
 
 
 class DocumentMemory:

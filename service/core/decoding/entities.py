@@ -10,7 +10,7 @@ The rules of `constrained`, the default:
 - An entity's score is the mean, over its words, of the probability of its type: the sum over that type's tags, so that
   uncertainty between `B-X` and `I-X` does not lower it.
 - Entities hold whole characters, with their combining marks, and do not begin or end with white space, an invisible
-  character, a comma, a colon or a semicolon.
+  character, a comma, a colon or a semicolon. Where a document's words are given, entities are whole words as they are.
 - A model's folder may ask for more (`model_decoding`): learned transitions, wider words, borders, calibrated scores.
 
 The other strategies follow the rules of transformers' pipeline, offsets included (`aggregation_strategies`).
@@ -30,7 +30,7 @@ from service.core.decoding.aggregation_strategies import Aggregation, aggregate
 from service.core.decoding.model_decoding import PLAIN, Decoding, word_logits
 from service.core.decoding.span_trimming import behind_gaps, settle, trim
 from service.core.decoding.tag_scheme import Scheme
-from service.core.decoding.tokens import Encoding, Span, word_starts
+from service.core.decoding.tokens import Encoding, Span, word_firsts
 from service.core.decoding.word_tags import WordTags, search
 from service.core.errors import ModelError
 
@@ -75,7 +75,7 @@ def decode_logits(
         return []
     if aggregation is Aggregation.CONSTRAINED:
         check_finite(logits)
-        firsts = np.flatnonzero(word_starts(text, encoding.offsets, compounds=decoding.compounds))
+        firsts = word_firsts(text, encoding, compounds=decoding.compounds)
         words = word_logits(logits, firsts, len(logits), scheme, decoding.first_piece_share)
         return decode_words(text, encoding, firsts, words, scheme, decoding)
     check_finite(logits)
@@ -159,13 +159,16 @@ def _known(text: str, encoding: Encoding, spans: list[Span]) -> list[Span]:
 
 
 def _locate(text: str, encoding: Encoding, spans: list[Span], decoding: Decoding) -> list[Entity]:
-    """The entities of these token spans; those that trimming leaves empty are dropped."""
+    """The entities of these token spans; those that trimming leaves empty are dropped. Given words are not trimmed."""
     scores = [span.score for span in spans]
     if decoding.calibration is not None:
         scores = decoding.calibration.shares_of(scores)
     entities = []
     for (label, start, end, _), score in zip(_placed(encoding, spans), scores, strict=True):
-        start, end = settle(text, label, start, end) if decoding.marks else trim(text, start, end)
+        if decoding.marks:
+            start, end = settle(text, label, start, end)
+        elif encoding.firsts is None:
+            start, end = trim(text, start, end)
         if start < end:
             entities.append(Entity(label, text[start:end], start, end, score))
     return entities

@@ -46,6 +46,9 @@ class Decoding:
             ends, and marks alone are none.
         unknown: an entity has a token that the vocabulary knows, marks aside.
         inside_begins: `I-` may begin an entity, as in IOB1; None: the folder does not say it.
+        line_boxes: a word's box is that of its line, for a model that reads boxes.
+        text_tokens: such a model reads the tokens of a text on pages too, line ends among them, each with a word's box.
+        text_without_boxes: such a model reads texts without pages as well; all their boxes are 0.
         transitions: the learned scores of one tag after another.
         calibration: applied to the entities' scores.
     """
@@ -56,6 +59,9 @@ class Decoding:
     marks: bool = False
     unknown: bool = False
     inside_begins: bool | None = None
+    line_boxes: bool = False
+    text_tokens: bool = False
+    text_without_boxes: bool = False
     transitions: Transitions | None = None
     calibration: Calibration | None = None
 

@@ -63,11 +63,13 @@ class Encoding:
         is_subword: bool `[tokens]`, True where transformers' pipeline continues a word (`aggregation.subwords`); only
             `first`, `average` and `max` use it.
         is_unknown: bool `[tokens]`, True where the vocabulary has nothing for a token's text; None if nobody asks.
+        firsts: intp `[words]`, the first token of each word that was given; None: the words are found in the text.
     """
 
     offsets: NDArray[np.int32]
     is_subword: NDArray[np.bool_]
     is_unknown: NDArray[np.bool_] | None = None
+    firsts: NDArray[np.intp] | None = None
 
 
 class Span(NamedTuple):
@@ -107,6 +109,13 @@ def word_starts(text: str, offsets: NDArray[np.int32], *, compounds: bool = Fals
     np.greater_equal(start, previous_stop, out=begins[1:])
     begins[1:] &= (start != previous_stop) | ~inside[start]
     return begins
+
+
+def word_firsts(text: str, encoding: Encoding, *, compounds: bool = False) -> NDArray[np.intp]:
+    """The first token of each word, intp `[words]`."""
+    if encoding.firsts is not None:
+        return encoding.firsts
+    return np.flatnonzero(word_starts(text, encoding.offsets, compounds=compounds))
 
 
 def _inside_words(text: str, compounds: bool) -> tuple[NDArray[np.bool_], NDArray[np.intp] | None]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from service.core.arrays import TokenIds
+from service.core.arrays import TokenIds, ids_in, with_ids
 
 LABEL = 1 << 24
 """More than any vocabulary has."""
@@ -38,8 +38,9 @@ def text_part(marked: TokenIds) -> TokenIds:
 
 
 def unmarked(text: TokenIds) -> TokenIds:
-    """The token ids of a sequence that has no labels beside it."""
-    return np.maximum(text, ~text)
+    """A sequence that has no labels beside it, with its token ids as they are; its boxes stay."""
+    ids = ids_in(text)
+    return with_ids(text, np.maximum(ids, ~ids))
 
 
 def labels_beside(marked: TokenIds) -> list[TokenIds]:

@@ -21,7 +21,7 @@ from service.documents.document import Box, Document, Layout, Page, PagePicture,
 from service.documents.limits import DocumentLimits
 from service.documents.ocr.picture_parts import MOST_TAGS, check_parts, count_directories
 from service.documents.ocr.straighten import Gray
-from service.documents.pdf.picture import picture_size
+from service.documents.pdf.picture import picture_size, squared
 
 MOST_PIXELS, MOST_SIDE = 100_000_000, 30_000
 """Most pixels and longest side of one page of a picture file."""
@@ -155,7 +155,7 @@ def gray_page(data: bytes, number: int) -> Gray:
 
 
 def draw_picture(data: bytes, wanted: PictureRequest, *, limits: DocumentLimits) -> PagePicture:
-    """A page of a picture file as a PNG.
+    """A page of a picture file as a PNG, or as a model reads it.
 
     Raises:
         UnreadableDocument: the file is damaged.
@@ -169,8 +169,11 @@ def draw_picture(data: bytes, wanted: PictureRequest, *, limits: DocumentLimits)
     with opened_picture(data) as picture:
         turn_to(picture, wanted.page)
         size = picture_size(page.width, page.height, wanted.width)
-        picture.draft("RGB", (max(size), max(size)))
+        if wanted.resample is None or picture.width * picture.height > READ_PIXELS:
+            picture.draft("RGB", (max(size), max(size)))
         shown = as_shown(picture)
+        if wanted.resample is not None:
+            return PagePicture(squared(shown, wanted), page.width, page.height, len(pages))
         file = io.BytesIO()
         shown.resize(size, Image.Resampling.BOX).save(file, "PNG", compress_level=3)
     return PagePicture(file.getvalue(), page.width, page.height, len(pages))

@@ -1,4 +1,4 @@
-"""Draws one page of a PDF as a PNG, whose pixels lie where the boxes of its characters say.
+"""Draws one page of a PDF as a PNG, whose pixels lie where the boxes of its characters say, or as a model reads it.
 
 The picture is bounded whatever the page claims to be: no side, and no area, grows beyond what is given here.
 """
@@ -20,6 +20,8 @@ from service.documents.pdf.reader import loaded_page, opened_pdf
 
 MOST_SIDE = 16_000
 """Longest side in pixels, for a page that is a thin strip."""
+TIMES_LARGER = 4
+"""Width of a page's drawing, of which a square is made, for each pixel of the square's side."""
 _COMPRESSION = 3
 """zlib's level: at its default of 6 a page takes twice as long, and is a tenth smaller."""
 
@@ -40,7 +42,19 @@ def draw_page(data: bytes, wanted: PictureRequest, *, limits: DocumentLimits) ->
             raise InvalidOptions(f"There is no page {wanted.page}; the file has {pages}.")
         with loaded_page(document, wanted.page) as page:
             across, down = float(pdfium.FPDF_GetPageWidthF(page)), float(pdfium.FPDF_GetPageHeightF(page))
-            return PagePicture(_png(page, *picture_size(across, down, wanted.width)), across, down, pages)
+            if wanted.resample is None:
+                content = _png(page, *picture_size(across, down, wanted.width))
+            else:
+                pixels = drawn(page, picture_size(across, down, TIMES_LARGER * wanted.width), flags=SHOWN)
+                content = squared(Image.fromarray(pixels), wanted)
+            return PagePicture(content, across, down, pages)
+
+
+def squared(picture: Image.Image, wanted: PictureRequest) -> bytes:
+    """The pixels of a picture made a square as wanted, whatever its sides were."""
+    assert wanted.resample is not None, "a square is wanted"
+    side = wanted.width
+    return picture.convert("RGB").resize((side, side), Image.Resampling(wanted.resample)).tobytes()
 
 
 def picture_size(across: float, down: float, width: int) -> tuple[int, int]:

@@ -21,7 +21,7 @@ KEPT_BLOCK_BYTES = GIBIBYTE
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 
 INT8 = "int8"
-"""Value of the format setting: linear layers in 8-bit integers, the rest as `auto`."""
+"""Value of the format setting: products in 8-bit integers, the rest as `auto`."""
 
 FAST_INT8_FLAGS = {"avx512_vnni", "avx_vnni"}
 FAST_BFLOAT16_FLAGS = {"amx_bf16", "bf16"}
@@ -61,10 +61,10 @@ def choose_dtype(setting: str, device: torch.device) -> torch.dtype:
 
     Raises:
         ModelError: float16 for a CPU, which computes it far slower than float32; bfloat16 for a GPU that only emulates
-            it; or 8-bit integers for a device on which their products are not exact.
+            it; or 8-bit integers for a device without products of them.
     """
     if setting == INT8:
-        _require_exact_int8(device)
+        _require_int8(device)
     elif setting != "auto":
         if setting == "float16" and device.type == "cpu":
             raise ModelError(
@@ -79,27 +79,11 @@ def choose_dtype(setting: str, device: torch.device) -> torch.dtype:
     return torch.bfloat16 if cpu_is_fast_at_bfloat16() and onednn_has_bfloat16() else torch.float32
 
 
-def _require_exact_int8(device: torch.device) -> None:
+def _require_int8(device: torch.device) -> None:
     if device.type != "cpu":
         raise ModelError("int8 is for CPUs; choose auto, bfloat16 or float16 on a CUDA device")
-    if not int8_is_exact():
-        raise ModelError("int8 needs a processor with VNNI instructions; choose auto, bfloat16 or float32")
-
-
-def int8_is_exact() -> bool:
-    """True if the processor has VNNI, and oneDNN uses it: without it, sums of 8-bit products saturate at 16 bits.
-
-    oneDNN is asked by a product that saturates, since `ONEDNN_MAX_CPU_ISA` may forbid what the processor has.
-    """
     if not cpu_has(FAST_INT8_FLAGS):
-        return False
-    rows, weight = torch.full((1, 2), 255, dtype=torch.uint8), torch.full((1, 2), 127, dtype=torch.int8)
-    packed = torch.ops.onednn.qlinear_prepack(weight, None)
-    scale, zero = torch.ones(1), torch.zeros(1, dtype=torch.int32)
-    product = torch.ops.onednn.qlinear_pointwise(
-        rows, 1.0, 0, packed, scale, zero, None, 1.0, 0, torch.float32, "none", [], ""
-    )
-    return int(product) == 2 * 255 * 127
+        raise ModelError("int8 needs a processor with VNNI instructions; choose auto, bfloat16 or float32")
 
 
 def onednn_has_bfloat16() -> bool:
@@ -192,15 +176,9 @@ def free_bytes() -> int | None:
         return None
 
 
-def free_cache(device: torch.device) -> None:
-    """Return the allocator's cached blocks to the device, so that a smaller batch fits."""
-    if device.type == "cuda":
-        torch.cuda.empty_cache()
-
-
 def _processor_name() -> str:
     try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+        lines = CPUINFO.read_text(encoding="utf-8").splitlines()
     except OSError:
         return platform.processor() or platform.machine()
     names = (line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))

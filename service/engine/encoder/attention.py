@@ -25,7 +25,8 @@ class AttentionCall(NamedTuple):
 
     Attributes:
         query: [total, heads, head_size].
-        key, value: the same, or with fewer heads, each for as many neighbouring heads of the query.
+        key, value: the same, or with fewer heads, each for as many neighbouring heads of the query; values may be
+            narrower, and then the result is.
         cu_seqlens: [n + 1] int32 on the same device, cumulative lengths.
         borders: the same as Python numbers.
         max_length: tokens of the longest sequence.
@@ -115,11 +116,6 @@ class PackedAttention:
             if backend.supports(call):
                 return backend
         raise AssertionError("the last back-end supports every call")
-
-
-def register(name: str, backends: Sequence[AttentionBackend]) -> None:
-    """Register a table of back-ends with transformers under a name, in place of an earlier one."""
-    AttentionInterface.register(name, PackedAttention(backends))
 
 
 def set_attention(model: PreTrainedModel, name: str) -> None:

@@ -4,9 +4,8 @@
   public function above them, takes three times as long to launch one and zeroes a state for dropout each time.
 - torch's memory-efficient kernel over `cu_seqlens`: CUDA otherwise, for layers without a sliding window.
 - Blocks of windows (windowed_attention.py): CUDA otherwise, for layers with one.
-- Blocks: everywhere else, one sequence after the other, in blocks of queries whose scores stay in the processor's
-  cache. On CPUs this takes half the time of torch's own kernel in bfloat16, and a sliding window costs only the keys
-  that it can see.
+- Blocks: everywhere else, and on the host, where models are checked: one sequence after the other, in blocks of
+  queries. A sliding window costs only the keys that it can see.
 
 A kernel that knows no sinks returns the logarithm of each query's sum of exponentials. With a sink in that sum the
 weights are smaller by the factor sum / (sum + exp(sink)), so the result is scaled by it (`scaled_by_sinks`).
@@ -18,14 +17,13 @@ from functools import cache
 from itertools import pairwise
 
 import torch
+from transformers import AttentionInterface
 
-from service.engine.encoder import attention
-from service.engine.encoder.attention import AttentionBackend, AttentionCall
-from service.engine.encoder.packed_batch import round_up
+from service.engine.encoder.attention import NAME, AttentionCall, PackedAttention
 from service.engine.encoder.windowed_attention import WindowedAttention
 
 BLOCK_SCORES = 1 << 20
-"""Most attention scores of one block, all heads together: 2 MiB in bfloat16."""
+"""Most attention scores of one block, all heads together."""
 
 SMALLEST_BLOCK_TOKENS = 64
 FLASH_MAX_HEAD_SIZE = 256
@@ -44,7 +42,7 @@ class FlashAttention:
         if not query.is_cuda or query.dtype not in (torch.float16, torch.bfloat16):
             return False
         head_size = query.shape[-1]
-        fits = head_size % 8 == 0 and head_size <= FLASH_MAX_HEAD_SIZE
+        fits = head_size % 8 == 0 and head_size <= FLASH_MAX_HEAD_SIZE and call.value.shape[-1] == head_size
         return fits and _has_flash(query.device)
 
     def run(self, call: AttentionCall) -> torch.Tensor:
@@ -103,24 +101,16 @@ class BlockwiseAttention:
 
     def run(self, call: AttentionCall) -> torch.Tensor:
         call = call.with_all_heads()
-        mixed = torch.empty_like(call.query, memory_format=torch.contiguous_format)
+        mixed = torch.empty_like(call.query[..., : call.value.shape[-1]], memory_format=torch.contiguous_format)
         for start, stop in pairwise(call.borders):
             part = slice(start, stop)
             _attend(call._replace(query=call.query[part], key=call.key[part], value=call.value[part], out=mixed[part]))
         return mixed
 
 
-BACKENDS: tuple[AttentionBackend, ...] = (
-    FlashAttention(),
-    MemoryEfficientAttention(),
-    WindowedAttention(),
-    BlockwiseAttention(),
-)
+TABLE = PackedAttention([FlashAttention(), MemoryEfficientAttention(), WindowedAttention(), BlockwiseAttention()])
 
-
-def register_packed_attention() -> None:
-    """Register `attention.NAME` with transformers; doing it again changes nothing."""
-    attention.register(attention.NAME, BACKENDS)
+AttentionInterface.register(NAME, TABLE)
 
 
 @cache
@@ -134,26 +124,22 @@ def _attend(call: AttentionCall) -> None:
     window, out = call.window, call.out
     assert out is not None
     reach = tokens if window is None else window - 1
-    rows, key, value = _rounded(call.query * call.scaling), _rounded(call.key), _rounded(call.value)
-    size = rows.shape[1]
-    step = max(SMALLEST_BLOCK_TOKENS, BLOCK_SCORES // (heads * size) if window is None else reach)
+    query, key, value = (each.transpose(0, 1) for each in (call.query * call.scaling, call.key, call.value))
+    step = max(SMALLEST_BLOCK_TOKENS, BLOCK_SCORES // (heads * tokens) if window is None else reach)
     for start in range(0, tokens, step):
-        stop = min(start + step, size)
-        seen = slice(max(0, start - reach), min(size, stop + reach))
-        scores = torch.matmul(rows[:, start:stop], key[:, seen].transpose(1, 2))
+        stop = min(start + step, tokens)
+        seen = slice(max(0, start - reach), min(tokens, stop + reach))
+        scores = torch.matmul(query[:, start:stop], key[:, seen].transpose(1, 2))
         if reach < tokens - 1:
             scores.masked_fill_(_out_of_reach(start, stop, seen, reach, scores.device), float("-inf"))
-        scores[:, :, max(0, tokens - seen.start) :] = float("-inf")
-        mixed = torch.matmul(_weights(scores, call.sinks), value[:, seen])
-        out[start:stop] = mixed[:, : tokens - start].transpose(0, 1)
+        out[start:stop] = torch.matmul(_weights(scores, call.sinks), value[:, seen]).transpose(0, 1)
 
 
 def _weights(scores: torch.Tensor, sinks: torch.Tensor | None) -> torch.Tensor:
-    """Apply softmax to [heads, rows, keys] in float32: half the time of bfloat16's own. A sink is one more key."""
-    exact = scores.float()
+    """Apply softmax to [heads, rows, keys], with sinks in float32: a sink is one more key."""
     if sinks is None:
-        return torch.softmax(exact, dim=-1).to(scores.dtype)
-    exact = torch.cat([exact, sinks.float().view(-1, 1, 1).expand(-1, scores.shape[1], 1)], dim=-1)
+        return torch.softmax(scores, dim=-1)
+    exact = torch.cat([scores.float(), sinks.float().view(-1, 1, 1).expand(-1, scores.shape[1], 1)], dim=-1)
     return torch.softmax(exact, dim=-1)[:, :, :-1].to(scores.dtype)
 
 
@@ -171,20 +157,6 @@ def sums_by_token(sums: torch.Tensor, cu_seqlens: torch.Tensor, total: int) -> t
     token = torch.arange(total, dtype=torch.int32, device=sums.device)
     sequence = torch.searchsorted(cu_seqlens[1:], token, right=True)
     return sums[sequence, :, token - cu_seqlens[sequence]]
-
-
-def _rounded(sequence: torch.Tensor) -> torch.Tensor:
-    """[tokens, heads, head_size] → [heads, size, head_size], with zeros behind the tokens where oneDNN multiplies.
-
-    It multiplies bfloat16 on a CPU, and makes and caches a primitive for each shape: few sizes need few of them.
-    """
-    heads_first = sequence.transpose(0, 1)
-    if sequence.is_cuda or sequence.dtype != torch.bfloat16:
-        return heads_first
-    heads, tokens, head_size = heads_first.shape
-    rounded = sequence.new_zeros(heads, round_up(tokens), head_size)
-    rounded[:, :tokens] = heads_first
-    return rounded
 
 
 def _out_of_reach(start: int, stop: int, seen: slice, reach: int, device: torch.device) -> torch.Tensor:

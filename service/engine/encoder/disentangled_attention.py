@@ -6,8 +6,8 @@ P and R are what a layer's key and query projections make of its table of relati
 alone, so they are computed once, at load. For a block of queries q · P is one product, of each query and each distance;
 it is read as a skewed view, in which the places of one key are beside each other, so nothing is gathered for each pair.
 
-Blocks are planned once for a batch. On a CPU each sequence is computed by itself, in blocks whose scores stay in the
-processor's cache. On a GPU sequences of one rounded length are computed together, as far as their scores fit a limit.
+Blocks are planned once for a batch: sequences of one rounded length are computed together, as far as their scores fit a
+limit.
 """
 
 from __future__ import annotations
@@ -22,15 +22,13 @@ import numpy.typing as npt
 import torch
 from torch import nn
 
-from service.engine.encoder.packed_batch import PackedBatch, round_up
+from service.engine.encoder.packed_batch import PackedBatch
 from service.families.engine.checkpoint import to_device
 
-BLOCK_TOKENS = 128
-"""Queries and keys of a block on a CPU."""
-GPU_SCORES = 1 << 24
-"""Most attention scores of one block on a GPU, all heads and sequences together."""
-GPU_STEP_TOKENS = 64
-"""Multiple to which lengths are rounded up on a GPU, so that more sequences have the same."""
+BLOCK_SCORES = 1 << 24
+"""Most attention scores of one block, all heads and sequences together."""
+STEP_TOKENS = 64
+"""Multiple to which lengths are rounded up, so that more sequences have the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,14 +103,10 @@ def _slots(positions: RelativePositions, longest: int) -> npt.NDArray[np.int64]:
     return np.concatenate([positions.slots(down), positions.slots(up)])
 
 
-def plan_groups(batch: PackedBatch, heads: int, positions: RelativePositions, *, together: bool) -> Plan:
-    """Plan a batch without waiting for the device.
-
-    Args:
-        together: compute sequences of one rounded length together.
-    """
+def plan_groups(batch: PackedBatch, heads: int, positions: RelativePositions) -> Plan:
+    """Plan a batch without waiting for the device."""
     lengths, starts = np.diff(batch.borders), np.asarray(batch.borders[:-1])
-    parts = list(_parts(lengths, heads, together=together))
+    parts = list(_parts(lengths, heads))
     firsts = [0, *accumulate(size * len(members) for size, members in parts)]
     rows, behind = np.empty(firsts[-1], dtype=np.int64), np.empty(firsts[-1], dtype=np.int64)
     for (first, last), (size, members) in zip(pairwise(firsts), parts, strict=True):
@@ -128,28 +122,22 @@ def plan_groups(batch: PackedBatch, heads: int, positions: RelativePositions, *,
     groups = []
     for (first, last), (size, members) in zip(pairwise(firsts), parts, strict=True):
         count = len(members)
-        block = _block(heads * count * size) if together else BLOCK_TOKENS
         padding = hidden[first:last].view(count, 1, size).bool() if behind[first:last].any() else None
-        groups.append(Group(first, count, size, block, padding))
+        groups.append(Group(first, count, size, _block(heads * count * size), padding))
     return Plan(tuple(groups), read, written, down, up, longest)
 
 
-def _parts(
-    lengths: npt.NDArray[np.int64], heads: int, *, together: bool
-) -> Iterator[tuple[int, npt.NDArray[np.int64]]]:
+def _parts(lengths: npt.NDArray[np.int64], heads: int) -> Iterator[tuple[int, npt.NDArray[np.int64]]]:
     """Yield the rounded length and the sequences of each group."""
-    if not together:
-        yield from ((round_up(length), np.asarray([at])) for at, length in enumerate(lengths.tolist()))
-        return
-    sizes = -(-lengths // GPU_STEP_TOKENS) * GPU_STEP_TOKENS
+    sizes = -(-lengths // STEP_TOKENS) * STEP_TOKENS
     for size in np.unique(sizes).tolist():
-        members, most = np.flatnonzero(sizes == size), max(1, GPU_SCORES // (heads * size**2))
+        members, most = np.flatnonzero(sizes == size), max(1, BLOCK_SCORES // (heads * size**2))
         yield from ((size, members[at : at + most]) for at in range(0, len(members), most))
 
 
 def _block(scores: int) -> int:
-    """Compute the queries of a block on a GPU; `scores`: of one query in all heads and sequences."""
-    return max(1, GPU_SCORES // (scores * GPU_STEP_TOKENS)) * GPU_STEP_TOKENS
+    """Compute the queries of a block; `scores`: of one query in all heads and sequences."""
+    return max(1, BLOCK_SCORES // (scores * STEP_TOKENS)) * STEP_TOKENS
 
 
 class DisentangledAttention(nn.Module):
@@ -180,7 +168,7 @@ class DisentangledAttention(nn.Module):
 
     def plan(self, batch: PackedBatch) -> Plan:
         """Plan a batch for this layer and all like it."""
-        return plan_groups(batch, self.heads, self.positions, together=batch.input_ids.is_cuda)
+        return plan_groups(batch, self.heads, self.positions)
 
     def forward(self, rows: torch.Tensor, plan: Plan) -> torch.Tensor:
         """[total, hidden] of a batch → [total, heads × head_size]."""
@@ -226,7 +214,7 @@ class DisentangledAttention(nn.Module):
                     scores[..., first:last] += _skewed(key[:, :, first:last], near, stop - start).transpose(2, 3)
             if group.padding is not None:
                 scores.masked_fill_(group.padding, float("-inf"))
-            out[:, start:stop] = torch.matmul(_softmax(scores), value).permute(1, 2, 0, 3)
+            out[:, start:stop] = torch.matmul(torch.softmax(scores, dim=-1), value).permute(1, 2, 0, 3)
 
 
 def _skewed(rows: torch.Tensor, table: torch.Tensor, columns: int) -> torch.Tensor:
@@ -244,10 +232,3 @@ def _skewed(rows: torch.Tensor, table: torch.Tensor, columns: int) -> torch.Tens
     width = products.shape[2]
     strides = (count * n * width, n * width, width - 1, 1)
     return products.as_strided((heads, count, n, columns), strides, n - 1)
-
-
-def _softmax(scores: torch.Tensor) -> torch.Tensor:
-    """Apply softmax, on a CPU in float32, which takes half the time of bfloat16's own."""
-    if scores.is_cuda:
-        return torch.softmax(scores, dim=-1)
-    return torch.softmax(scores.float(), dim=-1).to(scores.dtype)

@@ -2,47 +2,39 @@
 
 Owns loading and one forward pass. Knows no documents, queues or memory limits.
 
-A model that does not follow transformers' attention interface accepts packed attention's name without an error, then
-mixes the sequences of a packed row. So each model is checked at load (path_selection.py). One that fails is run
-padded, or, if padding changes its logits, in rows of equal length or one by one: slower, and correct.
+On a CPU OpenVINO computes a model in padded groups (converted_model.py); on a GPU torch does, in packed rows. A model
+that does not follow transformers' attention interface accepts packed attention's name without an error, then mixes the
+sequences of a packed row. So each model is checked at load (path_selection.py). What fails its check is run padded by
+torch, or, if padding changes its logits, in rows of equal length or one by one: slower, and correct.
 """
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
 from importlib import import_module
 from itertools import accumulate, pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from threading import Lock
 from typing import cast
 
 import numpy as np
 import torch
 
 from model_store.families.registry import family_name
-from service.core.arrays import Logits, TokenIds
+from service.core.arrays import BOXED, Logits, TokenIds, ids_in
 from service.core.errors import InternalError
 from service.core.labels.marking import text_part, unmarked
-from service.engine.device.selection import INT8, name_of
-from service.engine.encoder import attention
-from service.engine.encoder.attention_backends import register_packed_attention
-from service.engine.encoder.cpu_linear import Kernels, accelerate_for_cpu, weight_bytes
-from service.engine.encoder.forward_path import ChosenPath
-from service.engine.encoder.model_state import changes_itself, state_kept
-from service.engine.encoder.packed_batch import (
-    PackedBatch,
-    copy_to_host,
-    fill,
-    pack,
-    round_up,
-)
-from service.engine.encoder.packed_model import ComputeRows, names_of
-from service.engine.encoder.padded_rows import LONGEST_TOKENS, group_rows, read_segments, run_padded
-from service.engine.encoder.path_selection import dtype_that_runs, logits_are_finite, path_on_device, path_on_host
+from service.engine.device.selection import name_of
+from service.engine.encoder.converted_model import NotConverted, convert
+from service.engine.encoder.forward_path import CONVERTED, ChosenPath, Kernels
+from service.engine.encoder.packed_batch import copy_to_host, pack
+from service.engine.encoder.packed_model import ComputeRows, names_of, set_packed
+from service.engine.encoder.padded_rows import CPU, LONGEST_TOKENS, padded_rows, path_of_rows, refuse_blind
+from service.engine.encoder.path_selection import dtype_that_runs, path_on_gpu, path_on_host
 from service.families.engine.checkpoint import Checkpoint
+
+Compute = Callable[[Sequence[TokenIds]], torch.Tensor]
 
 log = logging.getLogger(__name__)
 
@@ -60,7 +52,13 @@ def load_encoder(
     Raises:
         ModelError: the folder is no complete model with safetensors weights.
     """
-    return build_encoder(read_checkpoint(folder, dtype, int8=int8), device, dtype, int8=int8, known=known)
+    checkpoint = read_checkpoint(folder, reading_dtype(device, dtype))
+    return build_encoder(checkpoint, device, dtype, int8=int8, known=known)
+
+
+def reading_dtype(device: torch.device, dtype: torch.dtype) -> torch.dtype:
+    """Choose the precision to read weights in: on a CPU float32, from which OpenVINO makes what it computes with."""
+    return torch.float32 if device.type == "cpu" else dtype
 
 
 def refuse_unloadable(folder: Path, names: Iterable[str]) -> None:
@@ -77,19 +75,18 @@ def refuse_unloadable(folder: Path, names: Iterable[str]) -> None:
         read_checkpoint(published, torch.float32, hollow=True)
 
 
-def read_checkpoint(folder: Path, dtype: torch.dtype, *, int8: bool = False, hollow: bool = False) -> Checkpoint:
+def read_checkpoint(folder: Path, dtype: torch.dtype, *, hollow: bool = False) -> Checkpoint:
     """Read a folder's model, in the way of its family.
 
     Args:
         dtype: precision to read the weights in.
-        int8: read them in float32 instead, since they are still to be quantised.
         hollow: read names, shapes and formats of the weights alone.
 
     Raises:
         ModelError: the folder is no complete model of its family; the detail is one sentence with the reason.
     """
     family = import_module(f"service.families.{family_name(folder)}.engine.reading")
-    return cast(Checkpoint, family.read(folder, dtype, int8=int8, hollow=hollow))
+    return cast(Checkpoint, family.read(folder, dtype, hollow=hollow))
 
 
 def build_encoder(
@@ -99,102 +96,125 @@ def build_encoder(
     *,
     int8: bool = False,
     known: ChosenPath | None = None,
+    as_on_gpu: bool = False,
     longest_tokens: int = LONGEST_TOKENS,
 ) -> TransformersEncoder:
-    """Move a checkpoint's model to a device, choose its forward path, and accelerate it on a CPU.
+    """Move a checkpoint's model to a device, on the fastest path that computes its logits there.
 
     Args:
         checkpoint: its model becomes the encoder's.
-        int8: let linear layers compute in 8-bit integers, and only the rest in `dtype`.
+        int8: on a CPU, let products compute in 8-bit integers, and only the rest in `dtype`.
         known: path of a model of the same configuration on this device, for which the checks on the host are left
             out; None runs them.
+        as_on_gpu: on a CPU, let torch run it in the rows of a GPU, whose memory is to be measured.
         longest_tokens: length of the longest sequence to come, if the model takes it.
     """
-    model = checkpoint.model
-    register_packed_attention()
-    path = path_on_host(checkpoint, device, longest_tokens) if known is None else known
-    model.to(device)
-    cause = ""
+    refuse_blind(checkpoint)
+    longest = min(longest_tokens, checkpoint.max_tokens, LONGEST_TOKENS)
+    if known is None and (device.type == "cuda" or as_on_gpu):
+        known = path_on_host(checkpoint, longest)
     if device.type == "cuda":
-        dtype, cause = dtype_that_runs(checkpoint, dtype, partial(logits_are_finite, checkpoint))
-    path, compute = path_on_device(checkpoint, path, longest_tokens)
-    encoder = TransformersEncoder(checkpoint, device, path, compute)
-    if device.type == "cpu":
-        trial = partial(_run_trial, encoder)
-        kernels = accelerate_for_cpu(model, dtype, trial, int8=int8)
-        dtype, cause = dtype_that_runs(checkpoint, dtype, lambda: bool(trial()))  # bfloat16 does not overflow.
-        encoder.kernels = Kernels.TORCH if cause and not int8 else kernels
-    encoder.dtype_name, encoder.dtype_reason = INT8 if int8 else name_of(dtype), cause
-    if not path.packed:
-        longest = min(encoder.max_tokens, longest_tokens, LONGEST_TOKENS)
-        trial = partial(encoder.forward, [*_trial_sequences(encoder), np.zeros(longest, dtype=np.int32)])
-        encoder.changes_itself = changes_itself(model, trial)
-    encoder.attention = names_of(model, dtype, encoder.max_tokens)
-    if checkpoint.head is not None:
-        encoder.attach(checkpoint.head)
+        assert known is not None
+        encoder = _on_gpu(checkpoint, device, dtype, known, longest)
+    else:
+        encoder = _on_cpu(checkpoint, dtype, known, longest, int8=int8)
     for trunk in checkpoint.label_trunks:
-        trunk.attach(build_encoder(trunk.checkpoint, device, dtype, int8=int8, longest_tokens=longest_tokens))
+        labels_encoder = build_encoder(
+            trunk.checkpoint, device, dtype, int8=int8, as_on_gpu=as_on_gpu, longest_tokens=longest_tokens
+        )
+        trunk.attach(labels_encoder)
     facts = {
         "folder": checkpoint.name,
         "dtype": encoder.dtype_name,
         "kernels": encoder.kernels.value,
         "attention": encoder.attention,
-        "packed": path.packed,
-        "path": path.path.value,
-        "reason": path.reason.value,
+        "packed": encoder.path.packed,
+        "path": encoder.path.path.value,
+        "reason": encoder.path.reason.value,
     }
     log.info("model loaded", extra=facts)
     return encoder
 
 
-def _trial_sequences(encoder: TransformersEncoder) -> list[TokenIds]:
-    """Make two sequences of different tokens."""
-    longest = min(encoder.max_tokens, encoder.vocabulary_size, 24)
-    return [np.arange(length, dtype=np.int32) for length in (longest, (longest + 1) // 2)]
+def _on_gpu(
+    checkpoint: Checkpoint, device: torch.device, dtype: torch.dtype, path: ChosenPath, longest: int
+) -> TransformersEncoder:
+    checkpoint.model.to(device)
+    dtype, cause = dtype_that_runs(checkpoint, dtype)
+    path, compute = path_on_gpu(checkpoint, path, longest)
+    return _by_torch(checkpoint, path, compute, dtype, cause, longest)
 
 
-def _run_trial(encoder: TransformersEncoder) -> list[Logits]:
-    """Compute the trial sequences; the model stays as it was."""
-    with state_kept(encoder.module):
-        return encoder.forward(_trial_sequences(encoder))
+def _on_cpu(
+    checkpoint: Checkpoint, dtype: torch.dtype, known: ChosenPath | None, longest: int, *, int8: bool
+) -> TransformersEncoder:
+    path = known
+    if path is None or path == CONVERTED:
+        try:
+            converted, cause = convert(checkpoint, dtype, longest, int8=int8, known=path is not None)
+        except NotConverted as error:
+            log.warning("a model stays with torch", extra={"folder": checkpoint.name, "reason": str(error)})
+            path = path_of_rows(checkpoint, error.reason, longest)
+        else:
+            attention = Kernels.OPENVINO.value
+            return TransformersEncoder(checkpoint, CPU, CONVERTED, converted, attention, converted.dtype_name, cause)
+    checkpoint.model.to(dtype)
+    dtype, cause = dtype_that_runs(checkpoint, dtype)
+    if int8 and not cause:
+        cause = "torch computes no 8-bit integers"
+    packed = set_packed(checkpoint.model) if path.packed else None
+    return _by_torch(checkpoint, path, packed, dtype, cause, longest)
+
+
+def _by_torch(
+    checkpoint: Checkpoint, path: ChosenPath, packed: ComputeRows | None, dtype: torch.dtype, cause: str, longest: int
+) -> TransformersEncoder:
+    """Make the encoder of a model on its device, which torch runs in `dtype`; `cause`: why not in another one."""
+    model, device = checkpoint.model, checkpoint.model.device
+
+    def packed_rows(sequences: Sequence[TokenIds]) -> torch.Tensor:
+        assert packed is not None
+        return packed(pack(sequences, device, checkpoint.first_position, checkpoint.page))
+
+    compute = padded_rows(checkpoint, path.path, longest) if packed is None else packed_rows
+    attention = names_of(model, dtype, checkpoint.max_tokens)
+    return TransformersEncoder(checkpoint, device, path, compute, attention, name_of(dtype), cause)
 
 
 class TransformersEncoder:
-    """Runs a transformers model that is on its device."""
+    """Runs a transformers model that is on its device.
+
+    Args:
+        compute: computes, or queues, a batch: all tokens' logits, or a trunk's states, end to end on the device.
+
+    Attributes:
+        kernels, attention: what computes it, as in `/models`.
+        dtype_name, dtype_reason: precision that it is computed in, and why not in another one.
+        module: the model with its head, if any; of a converted one without weights, which OpenVINO has.
+    """
 
     def __init__(
         self,
         checkpoint: Checkpoint,
         device: torch.device,
         path: ChosenPath,
-        compute: ComputeRows | None = None,
+        compute: Compute,
+        attention: str,
+        dtype_name: str,
+        dtype_reason: str,
     ) -> None:
-        self.device = device
-        self.max_tokens = checkpoint.max_tokens
-        self.path = path
-        self.packed = path.packed
+        self.device, self.path, self.attention = device, path, attention
         self.kernels = Kernels.CUDA if device.type == "cuda" else Kernels.TORCH
-        self.attention = attention.OWN
-        self.labels = checkpoint.labels
-        self.dtype_name = self.dtype_reason = ""
-        self._segments = None if path.packed else read_segments(checkpoint)
-        self.first_position = checkpoint.first_position
-        self.vocabulary_size = int(checkpoint.model.config.vocab_size)
-        self._model = checkpoint.model
+        if path == CONVERTED:
+            self.kernels = Kernels.OPENVINO
+        self.dtype_name, self.dtype_reason = dtype_name, dtype_reason
+        self.max_tokens, self.labels, self.page = checkpoint.max_tokens, checkpoint.labels, checkpoint.page
         self._compute = compute
-        self._head: torch.nn.Module | None = None
-        self._module: torch.nn.Module = self._model
-        self.changes_itself = False
-        self._one_pass = Lock()
-
-    @property
-    def module(self) -> torch.nn.Module:
-        """The model with its head, if any; wrappers move its weights."""
-        return self._module
-
-    @property
-    def parameter_bytes(self) -> int:
-        return weight_bytes(self._module)
+        self._vocabulary_size = int(checkpoint.model.config.vocab_size)
+        self._head = None if checkpoint.head is None else checkpoint.head.to(device)
+        self.module: torch.nn.Module = checkpoint.model
+        if self._head is not None:
+            self.module = torch.nn.ModuleDict({"trunk": checkpoint.model, "head": self._head})
 
     def forward(self, sequences: Sequence[TokenIds]) -> list[Logits]:
         """Compute a batch and wait for each sequence's logits, [tokens, labels] float32, in order; raises as `begin`.
@@ -208,8 +228,8 @@ class TransformersEncoder:
         """Compute a batch, or on a GPU queue it; the returned function waits for each sequence's logits, in order.
 
         Raises:
-            InternalError: a sequence is empty or too long, or holds an id outside the model's vocabulary. On a CUDA
-                device such a sequence would break the whole context.
+            InternalError: a sequence is empty or too long, holds an id outside the model's vocabulary, or other
+                numbers of its tokens than the model takes. On a CUDA device it would break the whole context.
         """
         if self._head is None:
             scores = self.rows(sequences)
@@ -227,47 +247,22 @@ class TransformersEncoder:
 
         return wait
 
-    def attach(self, head: torch.nn.Module) -> None:
-        """Return this head's scores from now on: the model is its trunk, and gives hidden states in place of logits."""
-        self._head = head.to(self.device)
-        self._module = torch.nn.ModuleDict({"trunk": self._model, "head": self._head})
-
     @torch.inference_mode()
     def rows(self, sequences: Sequence[TokenIds]) -> torch.Tensor:
         """Compute, or queue, a batch: all tokens' logits end to end, on the device; raises as `begin`."""
-        self.validate(sequences)
-        if self.packed:
-            batch = pack(self._filled(sequences), self.device, self.first_position)
-            return self.compute(batch)[: batch.borders[len(sequences)]]
-        groups = group_rows([len(tokens) for tokens in sequences], self.path.path)
-        found: dict[int, torch.Tensor] = {}
-        for group in groups:
-            found.update(zip(group, self._run_rows([sequences[index] for index in group]), strict=True))
-        return torch.cat([found[index][: len(tokens)] for index, tokens in enumerate(sequences)])
+        self._refuse_others(sequences)
+        return self._compute(sequences)
 
-    def compute(self, batch: PackedBatch) -> torch.Tensor:
-        """Compute, or queue, one forward pass of a model that can be packed: logits [total, labels] on the device."""
-        assert self._compute is not None
-        return self._compute(batch)
-
-    def validate(self, sequences: Sequence[TokenIds]) -> None:
+    def _refuse_others(self, sequences: Sequence[TokenIds]) -> None:
         """Raise InternalError for sequences that the model cannot take."""
         for tokens in sequences:
             if not 0 < len(tokens) <= self.max_tokens:
                 raise InternalError(f"a sequence of {len(tokens)} tokens; the model takes 1 to {self.max_tokens}")
-        ids = np.concatenate(sequences)
-        if ids.min() < 0 or ids.max() >= self.vocabulary_size:
+            if tokens.shape[1:] != (() if self.page is None else (BOXED,)):
+                raise InternalError("a sequence with boxes for a model that takes none, or without for one that does")
+        ids = ids_in(np.concatenate(sequences))
+        if ids.min() < 0 or ids.max() >= self._vocabulary_size:
             raise InternalError("a sequence with a token id outside the model's vocabulary")
-
-    def _filled(self, sequences: Sequence[TokenIds]) -> Sequence[TokenIds]:
-        """Fill a row up to one of few sizes where oneDNN caches primitives for every size."""
-        if self.kernels is not Kernels.ONEDNN:
-            return sequences
-        return fill(sequences, round_up(sum(len(tokens) for tokens in sequences)), self.max_tokens)
-
-    def _run_rows(self, sequences: Sequence[TokenIds]) -> torch.Tensor:
-        """Compute, or queue, one group: logits [sequences, longest, labels]."""
-        if not self.changes_itself:
-            return run_padded(self._model, sequences, self._segments)
-        with self._one_pass, state_kept(self._model):
-            return run_padded(self._model, sequences, self._segments)
+        if self.page is not None:
+            for tokens in sequences:
+                self.page.refuse_others(tokens)

@@ -9,6 +9,8 @@ from typing import NamedTuple
 class ForwardPath(StrEnum):
     """Code that runs a model's batches, the fastest first."""
 
+    CONVERTED = "converted"
+    """Padded groups through OpenVINO, on a CPU (converted_model.py)."""
     FUSED = "fused"
     """Packed rows through fused layers (fused_layer.py)."""
     PACKED = "packed"
@@ -19,6 +21,16 @@ class ForwardPath(StrEnum):
     """Rows of equal length, without padding."""
     SINGLE = "single"
     """One row at a time."""
+
+
+class Kernels(StrEnum):
+    """The library that computes a model, as logs and /models name it."""
+
+    OPENVINO = "openvino"
+    TORCH = "torch"
+    """torch, on a CPU."""
+    CUDA = "cuda"
+    """torch's own and cuBLAS's, on a GPU."""
 
 
 class PathReason(StrEnum):
@@ -32,6 +44,8 @@ class PathReason(StrEnum):
     """The faster path computes other logits on this device than the model's own code."""
     FAILED = "failed"
     """The faster path raises an error on this device; the log has it."""
+    MISSING = "missing"
+    """The package that computes the faster path is not installed."""
     PADDING = "padding"
     """Its logits change with the padding of a row."""
     BATCH = "batch"
@@ -53,5 +67,5 @@ class ChosenPath(NamedTuple):
         return self.path is ForwardPath.FUSED
 
 
-PACKED = ChosenPath(ForwardPath.PACKED)
+CONVERTED = ChosenPath(ForwardPath.CONVERTED)
 FUSED = ChosenPath(ForwardPath.FUSED)

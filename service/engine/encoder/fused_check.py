@@ -9,9 +9,10 @@ from __future__ import annotations
 import logging
 
 import torch
+from transformers import PreTrainedModel
 
 from service.engine.encoder.attention import AttentionBackend, example_call
-from service.engine.encoder.attention_backends import BACKENDS
+from service.engine.encoder.attention_backends import TABLE
 from service.engine.encoder.forward_path import FUSED, ChosenPath, ForwardPath, PathReason
 from service.engine.encoder.fused_model import FusedModel, can_be_fused
 from service.engine.encoder.layer_subset import first_layers_only
@@ -34,7 +35,7 @@ def is_exact_in_float32(checkpoint: Checkpoint) -> bool:
             return False
         batch = example_batch(checkpoint)
         own = _own_logits(checkpoint, batch)
-        fused = FusedModel(model, backend_for(checkpoint))
+        fused = FusedModel(model, _backend_of(model))
         try:
             found = _logits(fused, batch)
         finally:
@@ -50,7 +51,7 @@ def fuse_on_device(checkpoint: Checkpoint) -> tuple[ChosenPath, FusedModel | Non
     gelu_in_product = model.device.type == "cuda" and model.dtype != torch.float32
     fused = None
     try:
-        fused = FusedModel(model, backend_for(checkpoint), gelu_in_product=gelu_in_product)
+        fused = FusedModel(model, _backend_of(model), gelu_in_product=gelu_in_product)
         error = _share(_logits(fused, batch) - own, own)
     except Exception as problem:  # A model that cannot be fused for any reason still runs by its own code.
         if fused is not None:
@@ -66,10 +67,9 @@ def fuse_on_device(checkpoint: Checkpoint) -> tuple[ChosenPath, FusedModel | Non
     return FUSED, fused
 
 
-def backend_for(checkpoint: Checkpoint) -> AttentionBackend:
+def _backend_of(model: PreTrainedModel) -> AttentionBackend:
     """Choose the back-end for a model's layers on its device and in its precision."""
-    call = example_call(checkpoint.model, checkpoint.model.dtype, 1)
-    return next(backend for backend in BACKENDS if backend.supports(call))
+    return TABLE.backend_for(example_call(model, model.dtype, 1))
 
 
 def _share(error: torch.Tensor, logits: torch.Tensor) -> float:

@@ -15,14 +15,9 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from service.core.arrays import TokenIds
+from service.core.arrays import TokenIds, ids_in
 from service.families.engine.checkpoint import to_device
-
-SMALLEST_STEP_TOKENS = 16
-SIZES_PER_DOUBLING = 16
-
-HostCopy = Callable[[], npt.NDArray[np.float32]]
-"""Function that waits for a copy from the device and returns it."""
+from service.families.engine.page_input import PageInput
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,6 +30,7 @@ class PackedBatch:
         cu_seqlens: [n + 1] int32, cumulative lengths, on the same device.
         borders: cu_seqlens as Python numbers, so that host code need not wait for the device to read them.
         max_length: tokens of the longest sequence.
+        boxes: [1, total, 4] int64 or float32; None where tokens have none.
     """
 
     input_ids: torch.Tensor
@@ -42,28 +38,38 @@ class PackedBatch:
     cu_seqlens: torch.Tensor
     borders: tuple[int, ...]
     max_length: int
+    boxes: torch.Tensor | None = None
 
     def keywords(self) -> dict[str, Any]:
         """Give the keywords of a model's forward call; the last three reach attention."""
         return {
-            "input_ids": self.input_ids,
+            **self.tokens(0, self.borders[-1]),
             "position_ids": self.position_ids,
             "cu_seqlens": self.cu_seqlens,
             "borders": self.borders,
             "max_length": self.max_length,
         }
 
+    def tokens(self, start: int, stop: int) -> dict[str, torch.Tensor]:
+        """Give the keywords of a forward call that are about some tokens, without their places in a row."""
+        found = {"input_ids": self.input_ids[:, start:stop]}
+        return found if self.boxes is None else {**found, "bbox": self.boxes[:, start:stop]}
 
-def pack(sequences: Sequence[TokenIds], device: torch.device, first_position: int = 0) -> PackedBatch:
+
+def pack(
+    sequences: Sequence[TokenIds], device: torch.device, first_position: int = 0, page: PageInput | None = None
+) -> PackedBatch:
     """Lay sequences end to end.
 
     Args:
         first_position: 0 for most models; the RoBERTa family counts positions from its padding index + 1, and gives
             each padding token of a text the padding index itself.
+        page: how the boxes of tokens are read, where they have some.
     """
     lengths = np.fromiter((len(tokens) for tokens in sequences), dtype=np.int64, count=len(sequences))
     borders = (0, *accumulate(lengths.tolist()))
-    ids = np.concatenate(sequences).astype(np.int64)
+    tokens = np.concatenate(sequences)
+    ids = ids_in(tokens).astype(np.int64)
     is_counted = ids != first_position - 1
     counted = np.concatenate([[0], np.cumsum(is_counted)])
     positions = (counted[1:] - np.repeat(counted[np.asarray(borders[:-1])], lengths)) * is_counted + first_position - 1
@@ -75,35 +81,15 @@ def pack(sequences: Sequence[TokenIds], device: torch.device, first_position: in
         cu_seqlens=to_device(np.asarray(borders, dtype=np.int32), device),
         borders=borders,
         max_length=int(lengths.max()),
+        boxes=None if page is None else to_device(page.boxes(tokens), device).unsqueeze(0),
     )
 
 
-def round_up(tokens: int) -> int:
-    """Round tokens up to a size: multiples of 16 up to 512, above that 16 sizes in each doubling.
+def copy_to_host(logits: torch.Tensor) -> Callable[[], npt.NDArray[np.float32]]:
+    """Start to copy [total, labels] logits to the host; the returned function waits for the copy.
 
-    From 256 tokens on, sizes are 3 to 6 % apart; there are 64 up to 2,048 tokens.
-    """
-    power_above = 1 << (tokens - 1).bit_length()
-    step = max(SMALLEST_STEP_TOKENS, power_above // (2 * SIZES_PER_DOUBLING))
-    return -(-tokens // step) * step
-
-
-def filler_lengths(tokens: int, longest: int) -> list[int]:
-    """Divide `tokens` into as few sequences as possible, none over `longest`."""
-    whole, rest = divmod(tokens, longest)
-    return [longest] * whole + [rest] * (rest > 0)
-
-
-def fill(sequences: Sequence[TokenIds], tokens: int, longest: int) -> list[TokenIds]:
-    """Add filler sequences up to `tokens` of a row; packing keeps them apart from the real ones."""
-    missing = tokens - sum(len(sequence) for sequence in sequences)
-    return [*sequences, *(np.zeros(length, dtype=np.int32) for length in filler_lengths(missing, longest))]
-
-
-def copy_to_host(logits: torch.Tensor) -> HostCopy:
-    """Start to copy [total, labels] logits to the host; on CUDA the copy is queued behind the kernels before it.
-
-    The thread that waits for it sleeps: by default CUDA would spin on a whole core for as long as the GPU computes.
+    On CUDA it is queued behind the kernels before it, and the thread that waits for it sleeps: by default CUDA would
+    spin on a whole core for as long as the GPU computes.
     """
     if logits.device.type != "cuda":
         return logits.float().numpy

@@ -3,6 +3,7 @@
 - A model that calls attention through transformers' interface runs its own code, with packed attention by name.
 - The code of DeBERTa-v2 and v3 does not call it and builds the scores of all pairs. Its layers get another attention
   (disentangled_attention.py); all their other parts, and the embeddings, are run as they are.
+- Nor does that of LiLT and BROS, whose attention sees boxes (layout_attention.py).
 
 The check at load finds whether the rows are those that the model itself computes (packing_check.py).
 """
@@ -21,9 +22,12 @@ from transformers import PreTrainedModel
 from service.engine.encoder import attention
 from service.engine.encoder.disentangled_attention import DisentangledAttention, RelativePositions
 from service.engine.encoder.fused_layer import joined
+from service.engine.encoder.layout_attention import LayoutAttention, hidden_states, replace_attention
 from service.engine.encoder.packed_batch import PackedBatch
 
 DISENTANGLED = "disentangled"
+SEEING_BOXES = ("lilt", "bros")
+"""Kinds of models whose attention sees boxes, and is computed by layout_attention.py."""
 
 ComputeRows = Callable[[PackedBatch], torch.Tensor]
 """Function that computes, or queues, one forward pass: logits [total, labels], or a trunk's states [total, width]."""
@@ -50,11 +54,16 @@ def names_of(model: PreTrainedModel, dtype: torch.dtype, max_tokens: int) -> str
     """Name a model's present attention: `disentangled`, or as `attention.names_of`."""
     if any(isinstance(part, DisentangledAttention) for part in model.modules()):
         return DISENTANGLED
+    if found := next((part for part in model.modules() if isinstance(part, LayoutAttention)), None):
+        return found.backend_name(dtype, model.device, max_tokens)
     return attention.names_of(model, dtype, max_tokens)
 
 
 def _packed(model: PreTrainedModel) -> tuple[ComputeRows, list[tuple[Any, nn.Module]]]:
     """Set packed attention; returns the computation, and each module with a replaced attention and its own one."""
+    if model.config.model_type in SEEING_BOXES:
+        replaced = replace_attention(model)
+        return lambda batch: model.classifier(hidden_states(model, batch)), replaced
     if not _is_disentangled(model):
         attention.set_attention(model, attention.NAME)
         return lambda batch: model(**batch.keywords())[0][0], []

@@ -3,7 +3,7 @@
 The yardstick is the model itself, a token classifier or a trunk alone. `alone`: its logits for each sequence
 with its own attention; `mixed`: those for the whole row, as of a model that ignores the borders.
 
-- On the CPU, in float32, a packed row must be equal to `alone`, up to rounding. This proves that the model hands down
+- On the host, in float32, a packed row must be equal to `alone`, up to rounding. This proves that the model hands down
   the borders and takes the positions. In half precision rounding hides such faults: DeBERTa-v2's own code, which takes
   the positions and ignores the borders, would pass. Two layers of each kind prove it as well as all (layer_subset.py).
 - On CUDA, in the served precision, it must be far nearer to `alone` than `mixed` is. This proves the kernel.
@@ -22,12 +22,13 @@ import torch
 from transformers import PreTrainedModel
 
 from service.core.arrays import TokenIds
-from service.engine.encoder.forward_path import PACKED, ChosenPath, ForwardPath, PathReason
+from service.engine.encoder.forward_path import PathReason
 from service.engine.encoder.layer_subset import first_layers_only
 from service.engine.encoder.model_state import state_kept
 from service.engine.encoder.packed_batch import PackedBatch, pack
 from service.engine.encoder.packed_model import packed_meanwhile
 from service.families.engine.checkpoint import Checkpoint
+from service.families.engine.page_input import example
 
 LENGTHS = (24, 40)
 LONG = 300
@@ -58,22 +59,20 @@ class _Trial:
         return self.is_exact() or float(error) <= HALF_SHARE * float(mixed_error)
 
 
-def packs_on_host(checkpoint: Checkpoint) -> ChosenPath:
+def packs_on_host(checkpoint: Checkpoint) -> bool:
     """Check a model in host memory, in float32; it keeps its own attention."""
     model = checkpoint.model
     with first_layers_only(model, LAYERS), in_float32(model), state_kept(model):
         trial = _try(checkpoint)
-    if trial is not None and trial.is_exact():
-        return PACKED
-    return ChosenPath(ForwardPath.PADDED, PathReason.ARCHITECTURE)
+    return trial is not None and trial.is_exact()
 
 
-def packs_on_device(checkpoint: Checkpoint) -> ChosenPath:
+def reason_against_packing(checkpoint: Checkpoint) -> PathReason:
     """Check a model that passed on the host on its device, as it is served; it keeps its own attention."""
     trial = _try(checkpoint)
     if trial is None:
-        return ChosenPath(ForwardPath.PADDED, PathReason.FAILED)
-    return PACKED if trial.is_near() else ChosenPath(ForwardPath.PADDED, PathReason.ACCURACY)
+        return PathReason.FAILED
+    return PathReason.NONE if trial.is_near() else PathReason.ACCURACY
 
 
 @torch.inference_mode()
@@ -97,21 +96,25 @@ def example_batch(checkpoint: Checkpoint) -> PackedBatch:
     has_buckets = (getattr(checkpoint.model.config, "position_buckets", None) or 0) > 0
     wanted = (*LENGTHS, LONG) if has_buckets else LENGTHS
     lengths = [max(1, min(length, checkpoint.max_tokens // 2)) for length in wanted]
-    return pack(example_sequences(checkpoint, lengths), checkpoint.model.device, checkpoint.first_position)
+    examples = example_sequences(checkpoint, lengths)
+    return pack(examples, checkpoint.model.device, checkpoint.first_position, checkpoint.page)
 
 
 def example_sequences(checkpoint: Checkpoint, lengths: Sequence[int]) -> list[TokenIds]:
-    """Make random tokens with a padding token in the middle, as texts may hold: it can shift positions."""
+    """Make random tokens with a padding token in the middle, as texts may hold: it can shift positions.
+
+    Where tokens have boxes, no two have the same one.
+    """
     config, random = checkpoint.model.config, np.random.default_rng(0)
     size = int(config.vocab_size)
     sequences = [random.integers(size // 2, size, length).astype(np.int32) for length in lengths]
     for tokens in sequences:
         tokens[len(tokens) // 2] = tokens[len(tokens) // 2] if config.pad_token_id is None else config.pad_token_id
-    return sequences
+    return [example(tokens, checkpoint.page, seed) for seed, tokens in enumerate(sequences)]
 
 
 def _with_own_attention(model: PreTrainedModel, batch: PackedBatch, start: int, stop: int) -> torch.Tensor:
-    rows: torch.Tensor = model(input_ids=batch.input_ids[:, start:stop])[0][0]
+    rows: torch.Tensor = model(**batch.tokens(start, stop))[0][0]
     return rows.cpu().float()
 
 

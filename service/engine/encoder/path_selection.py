@@ -8,7 +8,6 @@ becomes NaN in the next normalisation and reaches every logit. The code of other
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
 
 import numpy as np
 import torch
@@ -19,10 +18,11 @@ from service.engine.encoder.forward_path import FUSED, ChosenPath, ForwardPath, 
 from service.engine.encoder.fused_check import fuse_on_device, is_exact_in_float32
 from service.engine.encoder.model_state import state_kept
 from service.engine.encoder.packed_model import ComputeRows, set_packed
-from service.engine.encoder.packing_check import packs_on_device, packs_on_host
-from service.engine.encoder.padded_rows import path_of_rows, read_segments
+from service.engine.encoder.packing_check import packs_on_host, reason_against_packing
+from service.engine.encoder.padded_rows import path_of_rows, read_segments, run_padded
 from service.engine.execution.device_errors import is_broken_device, is_out_of_memory
 from service.families.engine.checkpoint import Checkpoint, first_line
+from service.families.engine.page_input import example
 
 SEQUENCES = 4
 LONGEST_TOKENS = 256
@@ -31,15 +31,14 @@ LONGEST_TOKENS = 256
 log = logging.getLogger(__name__)
 
 
-def path_on_host(checkpoint: Checkpoint, device: torch.device, longest_tokens: int) -> ChosenPath:
-    """Choose the fastest path that passes checks in host memory; the model keeps its own attention."""
-    path = packs_on_host(checkpoint)
-    if path.packed and _has_segments(checkpoint):
-        path = ChosenPath(ForwardPath.PADDED, PathReason.ARCHITECTURE)
-    if not path.packed:
-        return path_of_rows(checkpoint, path.reason, longest_tokens)
-    if device.type != "cuda":
-        return path
+def path_on_host(checkpoint: Checkpoint, longest: int) -> ChosenPath:
+    """Choose the fastest path on a GPU that passes checks in host memory; the model keeps its own attention.
+
+    Args:
+        longest: tokens of the longest sequence to try.
+    """
+    if _has_segments(checkpoint) or _has_pictures(checkpoint) or not packs_on_host(checkpoint):
+        return path_of_rows(checkpoint, PathReason.ARCHITECTURE, longest)
     with attention.own_attention_afterwards(checkpoint.model):
         attention.set_attention(checkpoint.model, attention.NAME)
         exact = is_exact_in_float32(checkpoint)
@@ -52,35 +51,35 @@ def _has_segments(checkpoint: Checkpoint) -> bool:
     return kinds > 1 and read_segments(checkpoint) is not None
 
 
-def path_on_device(
-    checkpoint: Checkpoint, path: ChosenPath, longest_tokens: int
-) -> tuple[ChosenPath, ComputeRows | None]:
-    """Choose a model's path on its device, at most the given one, and its computation of packed rows, if any."""
-    on_gpu = checkpoint.model.device.type == "cuda"
-    if path.packed and on_gpu and not (found := packs_on_device(checkpoint)).packed:
-        path = path_of_rows(checkpoint, found.reason, longest_tokens)
+def _has_pictures(checkpoint: Checkpoint) -> bool:
+    """True if the model makes tokens of a picture beside those of a sequence, which no packed row holds."""
+    return checkpoint.page is not None and checkpoint.page.picture is not None
+
+
+def path_on_gpu(checkpoint: Checkpoint, path: ChosenPath, longest: int) -> tuple[ChosenPath, ComputeRows | None]:
+    """Choose the path of a model on its GPU, at most the given one, and its computation of packed rows, if any."""
+    if path.packed and (reason := reason_against_packing(checkpoint)) is not PathReason.NONE:
+        path = path_of_rows(checkpoint, reason, longest)
     if not path.packed:
-        if on_gpu:
-            log.warning("a model is not packed, which is slow", extra={"folder": checkpoint.name, **path._asdict()})
+        log.warning("a model is not packed, which is slow", extra={"folder": checkpoint.name, **path._asdict()})
         return path, None
     compute = set_packed(checkpoint.model)
-    fused = None
-    if path.fused:
-        path, fused = fuse_on_device(checkpoint)
+    if not path.fused:
+        return path, compute
+    path, fused = fuse_on_device(checkpoint)
     return path, fused or compute
 
 
-def dtype_that_runs(checkpoint: Checkpoint, dtype: torch.dtype, finite: Callable[[], bool]) -> tuple[torch.dtype, str]:
+def dtype_that_runs(checkpoint: Checkpoint, dtype: torch.dtype) -> tuple[torch.dtype, str]:
     """Check a model on its device in `dtype`; returns `dtype`, or float32 and the reason if that fails.
 
     Args:
-        checkpoint: its model is converted to float32 if needed.
-        finite: runs the model; False if a logit is NaN or infinite.
+        checkpoint: its model has its own attention, and is turned into float32 if needed.
     """
     if dtype == torch.float32:
         return dtype, ""
     try:
-        if finite():
+        if logits_are_finite(checkpoint):
             return dtype, ""
         cause = f"in {name_of(dtype)} its scores are no numbers"
     except Exception as error:  # The model's own code, which may raise whatever it likes.
@@ -103,6 +102,7 @@ def logits_are_finite(checkpoint: Checkpoint) -> bool:
         if isinstance(special, int):
             ids[:, column] = special
     ids[ids == config.pad_token_id] = int(config.vocab_size) - 1
+    sequences = [example(row, checkpoint.page, seed) for seed, row in enumerate(ids.astype(np.int32))]
     with state_kept(model):
-        logits = model(input_ids=torch.from_numpy(ids).to(model.device)).logits.cpu()
+        logits = run_padded(model, sequences, page=checkpoint.page).cpu()
     return bool(torch.isfinite(logits).all())

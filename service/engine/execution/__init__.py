@@ -1,1 +1,1 @@
-"""Batches on the device: packed, run, split after a failure, pipelined or sharded."""
+"""Batches on the device: packed, run, split after a failure, pipelined or divided."""

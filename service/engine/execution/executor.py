@@ -1,25 +1,29 @@
-"""Device executor: runs batches and other work on the device in order; batches may overlap where the device gains.
+"""Device executor: runs batches and other work on the device in order, where batches may overlap.
 
-A GPU runs one batch after the other, and copies the results of one while it computes the next. On a CPU the shards of a
-batch end at different times, and the next batch may begin on free cores. Everything else, such as moving
-weights or profiling memory, waits for the batches before it, and the batches after it wait for it. A batch that has no
-such work before it goes to the batches' threads at once. On a CPU, batches that yield to others have threads of
-their own: the kernel lets them wait while another batch computes. Knows nothing of what is computed.
+A GPU runs one batch after the other, and copies the results of one while it computes the next. On a CPU batches take
+turns: each computes on all cores, one unit after the other, and between two units the more urgent one goes on. All
+else, such as moving weights or profiling memory, waits for the batches before it, and the batches after it wait for it.
+A batch that has no such work before it goes to the batches' threads at once. Knows nothing of what is computed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from functools import partial
-from threading import Lock
+from heapq import heappop, heappush
+from itertools import count
+from threading import Condition, Lock, local
 from typing import Any, ParamSpec, Protocol, TypeVar
 
 from service.engine.device.watch import DeviceHealth
-from service.process import yield_processor
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
+
+MOST_IN_FLIGHT = 2
+"""Most batches in flight: a GPU computes one with one queued behind it; a CPU computes both, so that no core waits."""
 
 
 class DeviceWork(Protocol):
@@ -28,12 +32,12 @@ class DeviceWork(Protocol):
     Attributes:
         health: the device's signs of life.
         compute_threads: threads that batches run on.
-        concurrent: True if the device computes several batches at once; else one after the other.
+        takes_turns: True if a batch may overtake one that was launched before it; else they run in order.
     """
 
     health: DeviceHealth
     compute_threads: int
-    concurrent: bool
+    takes_turns: bool
 
     def submit(self, work: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]: ...
 
@@ -42,62 +46,92 @@ class DeviceWork(Protocol):
     def submit_batch(self, batch: Callable[[], None], *, yields: bool = False) -> None: ...
 
 
-class DeviceExecutor(Executor):
-    """Executor with one thread, and one more for each batch that may overlap."""
+class DeviceTurns:
+    """Order in which batches compute their units, one at a time: interactive work before batch work, then the batch
+    with the fewest tokens left, then the one that waits longest.
+    """
 
-    def __init__(self, health: DeviceHealth | None = None) -> None:
+    def __init__(self) -> None:
+        self._changed = Condition()
+        self._waiting: list[tuple[bool, int, int]] = []
+        self._arrivals = count()
+        self._is_taken = False
+        self._batch = local()
+
+    @property
+    def waiting(self) -> int:
+        """Number of batches that wait for their turn."""
+        return len(self._waiting)
+
+    @property
+    def yields(self) -> bool:
+        """True on a thread that runs batch work."""
+        return getattr(self._batch, "yields", False)
+
+    def run(self, batch: Callable[[], None], *, yields: bool) -> None:
+        """Run a batch on this thread; `yields`: its units come after those of other batches."""
+        self._batch.yields = yields
+        batch()
+
+    @contextmanager
+    def turn(self, left_tokens: int) -> Iterator[None]:
+        """Wait for this thread's turn to compute, and hold it; `left_tokens`: tokens left of its batch."""
+        with self._changed:
+            place = self.yields, left_tokens, next(self._arrivals)
+            heappush(self._waiting, place)
+            self._changed.wait_for(lambda: not self._is_taken and self._waiting[0] == place)
+            heappop(self._waiting)
+            self._is_taken = True
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._is_taken = False
+                self._changed.notify_all()
+
+
+class DeviceExecutor(Executor):
+    """Executor with one thread, and one more for each batch that may overlap.
+
+    Attributes:
+        takes_turns: set for a CPU, before the first batch.
+        turns: for encoders whose batches take turns.
+    """
+
+    def __init__(self, health: DeviceHealth | None = None, batches: int = MOST_IN_FLIGHT) -> None:
         self.health = health or DeviceHealth()
-        self.compute_threads = 1
-        self.concurrent = False
+        self.compute_threads = batches
+        self.takes_turns = False
+        self.turns = DeviceTurns()
         self._order = ThreadPoolExecutor(1, thread_name_prefix="compute")
-        self._batches: ThreadPoolExecutor | None = None
-        self._yielding: ThreadPoolExecutor | None = None
+        self._batches = ThreadPoolExecutor(batches, thread_name_prefix="batch")
         self._running: list[Future[None]] = []
         self._in_order = 0
         self._lock = Lock()
-
-    def overlap(self, batches: int, *, concurrent: bool = False) -> None:
-        """Let this number of batches overlap; to be called before the first one."""
-        self.concurrent = concurrent
-        self._batches = ThreadPoolExecutor(batches, thread_name_prefix="batch")
-        if concurrent:
-            self._yielding = ThreadPoolExecutor(batches, "yielding", initializer=yield_processor)
-        self.compute_threads = batches
 
     def submit(
         self, work: Callable[Arguments, Result], /, *args: Arguments.args, **kwargs: Arguments.kwargs
     ) -> Future[Result]:
         """Run work alone, after all work submitted before."""
-        return self._submit(self._alone, partial(work, *args, **kwargs))
+        return self.submit_in_order(self._alone, partial(work, *args, **kwargs))
 
     def submit_batch(self, batch: Callable[[], None], *, yields: bool = False) -> None:
         """Run a batch after all other work submitted before, concurrently with earlier batches. It must not raise.
 
         Args:
-            yields: on a CPU, its threads yield the processor to those of other batches.
+            yields: where batches take turns, it comes after others.
         """
-        threads = self._yielding if yields and self._yielding is not None else self._batches
+        run = partial(self.turns.run, batch, yields=yields)
         with self._lock:
-            if threads is not None and not self._in_order:
-                self._begin(threads, batch)
+            if not self._in_order:
+                self._begin(run)
                 return
-        self._submit(self._start_batch, threads, batch)
+        self.submit_in_order(self._start_batch, run)
 
     def submit_in_order(
         self, work: Callable[Arguments, Result], /, *args: Arguments.args, **kwargs: Arguments.kwargs
     ) -> Future[Result]:
         """Run short work concurrently with the batches submitted before, and before those submitted later."""
-        return self._submit(work, *args, **kwargs)
-
-    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        for threads in (self._order, self._batches, self._yielding):
-            if threads is not None:
-                threads.shutdown(wait=wait, cancel_futures=cancel_futures)
-
-    def _submit(
-        self, work: Callable[Arguments, Result], /, *args: Arguments.args, **kwargs: Arguments.kwargs
-    ) -> Future[Result]:
-        """Run work in the order of submission, before batches submitted later."""
 
         def run() -> Result:
             try:
@@ -110,18 +144,20 @@ class DeviceExecutor(Executor):
             self._in_order += 1
             return self._order.submit(run)
 
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        for threads in (self._order, self._batches):
+            threads.shutdown(wait=wait, cancel_futures=cancel_futures)
+
     def _alone(self, work: Callable[[], Result]) -> Result:
         with self._lock:
             running = list(self._running)
         wait(running)
         return work()
 
-    def _start_batch(self, threads: ThreadPoolExecutor | None, batch: Callable[[], None]) -> None:
-        if threads is None:
-            return batch()
+    def _start_batch(self, batch: Callable[[], None]) -> None:
         with self._lock:
-            self._begin(threads, batch)
+            self._begin(batch)
 
-    def _begin(self, threads: ThreadPoolExecutor, batch: Callable[[], None]) -> None:
+    def _begin(self, batch: Callable[[], None]) -> None:
         self._running = [each for each in self._running if not each.done()]
-        self._running.append(threads.submit(batch))
+        self._running.append(self._batches.submit(batch))

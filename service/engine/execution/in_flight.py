@@ -11,9 +11,6 @@ from service.core.types import Batch
 if TYPE_CHECKING:
     from service.engine.execution.runner import BatchHandle
 
-MOST_IN_FLIGHT = 2
-"""Most batches in flight: a GPU computes one with one queued behind it; a CPU computes both, so that no core waits."""
-
 
 @dataclass(frozen=True, slots=True)
 class InFlightBatch:

@@ -20,6 +20,7 @@ import torch
 
 from service.core.arrays import Logits, TokenIds
 from service.core.errors import InternalError
+from service.engine.execution.device_errors import is_out_of_memory
 from service.engine.execution.encoder_wrappers import Encoder
 
 ALIGNMENT_BYTES = 256
@@ -39,24 +40,40 @@ class Offloadable(Encoder, Protocol):
 
 
 class ReloadedFromDisk:
-    """Encoder that is dropped to offload it; `reload` makes it again."""
+    """Encoder that is dropped to offload it; `reload` makes it again.
+
+    It is dropped too once memory runs out, and made again for the next batch: OpenVINO cannot go on after that.
+    """
 
     def __init__(self, encoder: Encoder, reload: Callable[[], Encoder]) -> None:
-        self.device = encoder.device
-        self.max_tokens = encoder.max_tokens
         self._encoder: Encoder | None = encoder
         self._reload = reload
+        self._is_offloaded = False
+        self._changing = threading.Lock()
 
     def forward(self, sequences: Sequence[TokenIds]) -> list[Logits]:
         """Logits of each sequence. Raises InternalError while the model is offloaded."""
-        return _require_loaded(self._encoder).forward(sequences)
+        with self._changing:
+            if self._encoder is None and not self._is_offloaded:
+                self._encoder = self._reload()
+            encoder = _require_loaded(self._encoder)
+        try:
+            return encoder.forward(sequences)
+        except Exception as error:
+            with self._changing:
+                if is_out_of_memory(error) and self._encoder is encoder:
+                    self._encoder = None
+            raise
 
     def offload(self) -> None:
-        self._encoder = None
+        with self._changing:
+            self._encoder, self._is_offloaded = None, True
 
     def load(self) -> None:
         """Make the encoder again. Raises what `reload` raises; the model then stays offloaded."""
-        self._encoder = self._encoder or self._reload()
+        with self._changing:
+            self._encoder = self._encoder or self._reload()
+            self._is_offloaded = False
 
 
 class HostOffloaded:
@@ -69,11 +86,10 @@ class HostOffloaded:
     """
 
     def __init__(self, encoder: Encoder, module: torch.nn.Module) -> None:
-        self.device = encoder.device
-        self.max_tokens = encoder.max_tokens
         self._encoder = encoder
         self._module = module
-        self._on_host = HostCopy(self._tensors(), pinned=self.device.type == "cuda")
+        self._device = next(module.parameters()).device
+        self._on_host = HostCopy(self._tensors(), pinned=self._device.type == "cuda")
         self._offloaded = False
 
     def forward(self, sequences: Sequence[TokenIds]) -> list[Logits]:
@@ -93,7 +109,7 @@ class HostOffloaded:
         """
         if not self._offloaded:
             return
-        self._use(self._on_host.copied_to(self.device))
+        self._use(self._on_host.copied_to(self._device))
         self._offloaded = False
 
     def _use(self, weights: Sequence[torch.Tensor]) -> None:
@@ -114,10 +130,6 @@ class HostCopy:
         self._buffer = HostBuffer(self._borders[-1], pinned=pinned)
         for tensor, copy in zip(tensors, self.tensors(), strict=True):
             copy.copy_(tensor)
-
-    @property
-    def size_bytes(self) -> int:
-        return self._borders[-1]
 
     def tensors(self) -> list[torch.Tensor]:
         return self._views(self._buffer.tensor)

@@ -16,11 +16,12 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, TypeAlias
 
+import torch
+
 from service.core.arrays import Logits, TokenIds
 from service.core.errors import GleanerError, InsufficientMemory
 from service.core.scheduling.throughput import TimedBatch
 from service.core.types import Shape
-from service.engine.device.selection import free_cache
 from service.engine.device.watch import summary
 from service.engine.execution.device_errors import DeviceBroken, is_broken_device, to_service_error
 from service.engine.execution.encoder_wrappers import Encoder
@@ -196,7 +197,7 @@ class Runner:
         if isinstance(failure, InsufficientMemory):
             handle.out_of_memory.append(Shape.of([len(tokens) for tokens in sequences]))
         try:  # Outside the handler above: its traceback would keep the batch's tensors alive.
-            free_cache(self.encoder.device)
+            torch.cuda.empty_cache()
         except Exception as error:  # Of an earlier kernel: freeing is the first call that learns of it.
             _classified(error)
         return failure

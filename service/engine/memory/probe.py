@@ -45,12 +45,10 @@ class MemoryLimit:
     Attributes:
         fraction: share of the free memory.
         limit_bytes: most bytes of the engine as a whole, weights included; 0: no limit.
-        batches: number of full batches that may be in memory side by side.
     """
 
     fraction: float
     limit_bytes: int = 0
-    batches: float = 1
 
 
 class MemoryProbe(Protocol):
@@ -237,4 +235,4 @@ def probe_for(device: torch.device, limit: MemoryLimit, health: DeviceHealth) ->
 def _allowed(free_bytes: int, rest_bytes: int, limit: MemoryLimit) -> int:
     if limit.limit_bytes:
         free_bytes = min(free_bytes, limit.limit_bytes - rest_bytes)
-    return max(0, int(free_bytes * limit.fraction / limit.batches))
+    return max(0, int(free_bytes * limit.fraction))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
 from functools import partial
 
 from service.core.errors import ModelError
@@ -22,9 +21,6 @@ from service.families.processor import Blank, zeros
 SHORT_TOKENS, MEDIUM_TOKENS = 16, 128
 PART = 4
 """Divisor of the most tokens for all shapes but the largest, so that the profile stays quick on a CPU."""
-
-REPEAT_SECONDS = 1.0
-Clock = Callable[[], float]
 
 log = logging.getLogger(__name__)
 
@@ -53,24 +49,18 @@ def measure_peaks(
     longest: int,
     most_tokens: int,
     blank: Blank = zeros,
-    clock: Clock = time.monotonic,
 ) -> list[MeasuredPeak]:
-    """Measure the highest peak of each shape that fits; for the compute thread, while nothing else runs.
-
-    All shapes are run once, and again for `REPEAT_SECONDS`, since the overlap of a batch's threads differs by chance.
+    """Measure the peak of each shape that fits; for the compute thread, while nothing else runs.
 
     Raises:
         ModelError: not even the smallest batch fits.
     """
-    end = clock() + REPEAT_SECONDS
-    peaks: dict[Shape, int] = {}
-    batches = shapes(longest, most_tokens)
-    while batches and (not peaks or clock() < end):
-        batches = [lengths for lengths in batches if _measure_peak(encoder, probe, lengths, peaks, blank)]
+    measured = [_measured(encoder, probe, lengths, blank) for lengths in shapes(longest, most_tokens)]
     probe.release_cache()
+    peaks = [peak for peak in measured if peak is not None]
     if not peaks:
         raise ModelError("the device's free memory does not hold the smallest batch of this model")
-    return [MeasuredPeak(shape, peak) for shape, peak in peaks.items()]
+    return peaks
 
 
 def profile_memory(
@@ -85,18 +75,14 @@ def profile_memory(
     return cost_model
 
 
-def _measure_peak(
-    encoder: Encoder, probe: MemoryProbe, lengths: list[int], peaks: dict[Shape, int], blank: Blank
-) -> bool:
-    """Run one batch and note its peak; False if memory ran out."""
+def _measured(encoder: Encoder, probe: MemoryProbe, lengths: list[int], blank: Blank) -> MeasuredPeak | None:
+    """Run one batch and return its peak; None if memory ran out."""
     batch = [blank(length) for length in lengths]
     shape = Shape.of(lengths)
     try:
-        peak = probe.peak_bytes(partial(encoder.forward, batch))
+        return MeasuredPeak(shape, probe.peak_bytes(partial(encoder.forward, batch)))
     except Exception as error:
         if not is_out_of_memory(error):
             raise
         log.warning("a batch does not fit", extra={"tokens": shape.tokens})
-        return False
-    peaks[shape] = max(peak, peaks.get(shape, 0))
-    return True
+        return None

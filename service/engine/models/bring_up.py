@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
+import msgspec
 import numpy as np
 
 from model_store.local.store import Revision
@@ -32,12 +33,13 @@ from service.core.arrays import Logits, TokenIds
 from service.core.decoding.entities import Entity
 from service.core.errors import GleanerError, ModelError
 from service.documents.document import Document
+from service.documents.limits import DocumentLimits
 from service.engine.models.factory import ModelFactory
 from service.engine.models.loaded_model import LoadedModel, ProfiledModel
 from service.engine.models.profiling import ModelProfiler
 from service.engine.models.repository import ModelRepository
 from service.engine.models.tokenizer_check import refuse_missing_embeddings, refuse_other_tokens
-from service.families.processor import Infer, MarkedText, Processor, Task, WindowSizes, prepare
+from service.families.processor import Infer, MarkedDocument, Processor, Task, WindowSizes, prepare
 from service.families.registry import open_processor
 from service.process import EXIT_BROKEN
 from service.settings import Settings
@@ -146,7 +148,7 @@ class Rollout:
     def _observed(self, model: LoadedModel, processor: Processor[Any], revision: Revision) -> LoadedModel:
         """The model as its processor describes it once it has seen scores."""
         golden = revision.manifest.golden[:MOST_OBSERVED]
-        examples = [MarkedText(each.text, _places(each.entities)) for each in golden]
+        examples = [MarkedDocument(_document(each), _places(each.entities)) for each in golden]
         sizes = _sizes(model.status, self._settings)
         processor.observe(model.status, examples, sizes, lambda sequences: _finite(model.infer(sequences)))
         return dataclasses.replace(model, status=processor.described(model.status), reduce=processor.reducer())
@@ -217,7 +219,7 @@ class Trial:
             ModelError: the scores are no numbers.
             Exception: whatever else is wrong with the revision.
         """
-        self._entities(TRIAL_TEXT, self._task(TRIAL_LABELS, None))
+        self._entities(Document(TRIAL_TEXT), self._task(TRIAL_LABELS, None))
 
     def first_failure(self, manifest: Manifest) -> str | None:
         """A sentence on the first golden example that fails, without its text; None when all pass.
@@ -227,7 +229,7 @@ class Trial:
         """
         for number, example in enumerate(manifest.golden, start=1):
             task = self._task(example.labels, example.min_score)
-            if difference := _difference(example, self._entities(example.text, task)):
+            if difference := _difference(example, self._entities(_document(example), task)):
                 return f"golden example {number} of {len(manifest.golden)} fails: {difference}"
         return None
 
@@ -235,8 +237,8 @@ class Trial:
         """`labels`: for a model that is given some."""
         return self.processor.example(labels, min_score, self.model, _sizes(self.model, self.settings))
 
-    def _entities(self, text: str, task: Task) -> list[Entity]:
-        prepared = prepare(task, Document(text))
+    def _entities(self, document: Document, task: Task) -> list[Entity]:
+        prepared = prepare(task, self.processor.readable(document))
         return prepared.entities_in(_finite(self.infer(prepared.sequences)))
 
 
@@ -244,6 +246,18 @@ def _finite(scores: list[Logits]) -> list[Logits]:
     if not all(np.isfinite(each).all() for each in scores):
         raise ModelError("its scores are no numbers: NaN or infinite")
     return scores
+
+
+def _document(example: GoldenExample) -> Document:
+    """A golden example's document. Raises GleanerError for pages that are none, or of another text."""
+    if not example.pages:
+        return Document(example.text)
+    from service.documents.placed_pages import read_placed_pages
+
+    document = read_placed_pages(msgspec.Raw(msgspec.json.encode(example.pages)), DocumentLimits())
+    if document.text != example.text:
+        raise ModelError("the text of a golden example is not that of its pages")
+    return document
 
 
 Place = tuple[str, int, int]

@@ -6,9 +6,7 @@ Owns what all models of one engine share: device, precision, compute threads. Th
 from __future__ import annotations
 
 import json
-import weakref
 from collections.abc import Callable
-from functools import cached_property, partial
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -16,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 from model_store.contents.scan import license_of
 from model_store.families.registry import FAMILIES, family_name
 from model_store.local.store import Revision
+from service.core.arrays import ids_in
+from service.engine.execution.encoder_wrappers import DividedEncoder, Encoder, PipelinedEncoder, ThrottledEncoder
 from service.engine.execution.executor import DeviceExecutor
-from service.engine.execution.in_flight import MOST_IN_FLIGHT
 from service.engine.models.loaded_model import LoadedModel
 from service.environment import throttled_tokens_per_second
 from service.families.processor import Processor
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
 
     from service.engine.encoder.encoder import TransformersEncoder
     from service.engine.encoder.forward_path import ChosenPath
-    from service.engine.execution.encoder_wrappers import Encoder, Threads
     from service.engine.execution.offloading import Offloadable
     from service.families.engine.checkpoint import Checkpoint
 
@@ -52,11 +50,13 @@ class ModelFactory:
         self._settings = settings
         self._compute = compute
         self._wake = wake
+        self._queuing = Lock()
         self.device: torch.device = choose_device(settings.device)
         self._paths: dict[str, ChosenPath] = {}
         use_threads(settings.threads, on_gpu=self.device.type == "cuda")
         self._dtype = choose_dtype(settings.dtype, self.device)
         self._int8 = settings.dtype == INT8
+        compute.takes_turns = self.device.type == "cpu"
 
     @property
     def dtype_name(self) -> str:
@@ -87,67 +87,71 @@ class ModelFactory:
         Raises:
             ModelError: the folder is no whole model of its family.
         """
-        from service.engine.encoder.encoder import read_checkpoint
+        from service.engine.encoder.encoder import read_checkpoint, reading_dtype
 
-        return read_checkpoint(revision.folder, self._dtype, int8=self._int8)
+        return read_checkpoint(revision.folder, reading_dtype(self.device, self._dtype))
 
-    def build(self, revision: Revision, checkpoint: Checkpoint, processor: Processor[Any]) -> LoadedModel:
-        """Move a checkpoint's model to the device, where there must be room for it, and make it run."""
+    def build(
+        self, revision: Revision, checkpoint: Checkpoint, processor: Processor[Any], *, as_on_gpu: bool = False
+    ) -> LoadedModel:
+        """Move a checkpoint's model to the device, where there must be room for it, and make it run.
+
+        Args:
+            as_on_gpu: as for `build_encoder`.
+        """
         from service.engine.encoder.encoder import build_encoder
         from service.engine.execution.runner import Runner
+        from service.families.engine.page_input import example
 
         sizes = sizes_of(revision.folder, len(revision.manifest.labels))
-        known = self._paths.get(sizes)
-        longest = self._settings.window_tokens
         encoder = build_encoder(
-            checkpoint, self.device, self._dtype, int8=self._int8, known=known, longest_tokens=longest
+            checkpoint,
+            self.device,
+            self._dtype,
+            int8=self._int8,
+            known=self._paths.get(sizes),
+            as_on_gpu=as_on_gpu,
+            longest_tokens=self._settings.window_tokens,
         )
-        if encoder.packed:  # What padding does to a row may depend on the weights.
+        if encoder.path.packed:  # What padding does to a row may depend on the weights.
             self._paths[sizes] = encoder.path
-        on_gpu = self.device.type == "cuda"
-        weights = self._offloadable_on_gpu(encoder) if on_gpu else self._offloadable_on_cpu(revision, encoder)
-        runner = Runner(self._throttled(weights), self._compute, self._wake, blank=processor.blank())
+        weights = self._offloadable(revision, encoder, divided=not as_on_gpu)
+        blank, page = processor.blank(), checkpoint.page
+        runner = Runner(
+            self._throttled(weights),
+            self._compute,
+            self._wake,
+            blank=lambda length: example(ids_in(blank(length)), page, length),
+        )
         status = processor.described(_status(revision, encoder, checkpoint))
-        return LoadedModel(status, sizes, runner, weights, processor.reducer(), weakref.ref(encoder.module))
+        return LoadedModel(status, sizes, runner, weights, processor.reducer())
 
-    def make(self, revision: Revision) -> LoadedModel:
-        """Read and build a revision's model on a device that has room for it."""
-        return self.build(revision, self.read(revision), open_processor(revision.folder))
+    def make(self, revision: Revision, *, as_on_gpu: bool = False) -> LoadedModel:
+        """Read and build a revision's model on a device that has room for it; `as_on_gpu` as for `build`."""
+        processor = open_processor(revision.folder)
+        return self.build(revision, self.read(revision), processor, as_on_gpu=as_on_gpu)
 
     def _throttled(self, encoder: Encoder) -> Encoder:
-        from service.engine.execution.encoder_wrappers import ThrottledEncoder
-
         tokens_per_second = throttled_tokens_per_second()
         return ThrottledEncoder(encoder, tokens_per_second) if tokens_per_second else encoder
 
-    def _offloadable_on_gpu(self, model: TransformersEncoder) -> Offloadable:
-        from service.engine.execution.encoder_wrappers import PipelinedEncoder
-        from service.engine.execution.offloading import HostOffloaded
-
-        return HostOffloaded(PipelinedEncoder(model, self._queuing), model.module)
-
-    def _offloadable_on_cpu(self, revision: Revision, model: TransformersEncoder) -> Offloadable:
+    def _offloadable(self, revision: Revision, model: TransformersEncoder, *, divided: bool) -> Offloadable:
+        """Let a model's weights leave the device; `divided`: its batches take turns on a CPU."""
+        from service.engine.device.selection import DTYPES, INT8
         from service.engine.encoder.encoder import load_encoder
-        from service.engine.execution.encoder_wrappers import ShardedEncoder
-        from service.engine.execution.offloading import ReloadedFromDisk
+        from service.engine.execution.offloading import HostOffloaded, ReloadedFromDisk
 
-        path = model.path
-        load = partial(load_encoder, revision.folder, self.device, self._dtype, int8=self._int8, known=path)
-        return ReloadedFromDisk(ShardedEncoder(model, self._threads), lambda: ShardedEncoder(load(), self._threads))
+        if self.device.type == "cuda":
+            return HostOffloaded(PipelinedEncoder(model, self._queuing), model.module)
+        path, dtype, int8 = model.path, DTYPES.get(model.dtype_name, self._dtype), model.dtype_name == INT8
 
-    @cached_property
-    def _queuing(self) -> Lock:
-        self._compute.overlap(MOST_IN_FLIGHT)
-        return Lock()
+        def in_turns(encoder: TransformersEncoder) -> Encoder:
+            return DividedEncoder(encoder, self._compute.turns) if divided else encoder
 
-    @cached_property
-    def _threads(self) -> Threads:
-        import torch
+        def reload() -> Encoder:
+            return in_turns(load_encoder(revision.folder, self.device, dtype, int8=int8, known=path))
 
-        from service.engine.execution.encoder_wrappers import Threads
-
-        self._compute.overlap(MOST_IN_FLIGHT, concurrent=True)
-        return Threads(torch.get_num_threads())
+        return ReloadedFromDisk(in_turns(model), reload)
 
 
 def sizes_of(folder: Path, labels: int) -> str:
@@ -161,6 +165,8 @@ def sizes_of(folder: Path, labels: int) -> str:
 
 
 def _status(revision: Revision, encoder: TransformersEncoder, checkpoint: Checkpoint) -> ModelStatus:
+    from service.families.engine.checkpoint import parameter_bytes
+
     return ModelStatus(
         name=revision.name,
         tag=revision.tag or "",
@@ -170,8 +176,8 @@ def _status(revision: Revision, encoder: TransformersEncoder, checkpoint: Checkp
         label_tokens=checkpoint.label_tokens,
         license=license_of(revision.folder),
         max_tokens=encoder.max_tokens,
-        packed=encoder.packed,
-        parameter_bytes=encoder.parameter_bytes,
+        packed=encoder.path.packed,
+        parameter_bytes=parameter_bytes(encoder.module),
         path=encoder.path.path.value,
         reason=encoder.path.reason.value,
         attention=encoder.attention,

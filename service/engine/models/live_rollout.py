@@ -11,12 +11,14 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import Future
 from types import TracebackType
+from typing import Any
 
 import numpy as np
 import zmq
 
 from service.core.arrays import Logits, TokenIds
 from service.core.errors import BY_CODE, DeadlineExceeded, InsufficientMemory, InternalError, Overloaded
+from service.core.sequences import joined, shape_of
 from service.core.types import Priority
 from service.engine.engine_socket import LoopCalls
 from service.engine.models.loaded_model import LoadedModel, ProfiledModel
@@ -103,9 +105,9 @@ class LocalClient:
             return []
         self._number += 1
         key = f"local-{self._number}"
-        lengths = tuple(map(len, sequences))
-        message = Submitted(key, revision, lengths, CLIENT, Priority.INTERACTIVE, deadline_seconds)
-        self._socket.send(delivery(pack(message, np.concatenate(sequences))))
+        asked: dict[str, Any] = {"model": revision, "client": CLIENT, "priority": Priority.INTERACTIVE}
+        message = Submitted(key=key, deadline_seconds=deadline_seconds, **asked, **shape_of(sequences))
+        self._socket.send(delivery(pack(message, joined(sequences))))
         logits: dict[int, Logits] = {}
         while len(logits) < len(sequences):
             self._receive(key, logits, deadline_seconds)

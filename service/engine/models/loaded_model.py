@@ -16,8 +16,6 @@ from service.families.processor import Reducer
 from service.wire import ModelStatus
 
 if TYPE_CHECKING:
-    import torch
-
     from service.engine.execution.offloading import Offloadable
     from service.engine.execution.runner import Runner
 
@@ -29,7 +27,6 @@ class LoadedModel:
     Attributes:
         sizes: equal for models of equal architecture, whose batches take equal memory.
         reduce: what is done with a batch's scores before they are sent.
-        module: the model itself; None while its weights are offloaded.
     """
 
     status: ModelStatus
@@ -37,7 +34,6 @@ class LoadedModel:
     runner: Runner
     weights: Offloadable
     reduce: Reducer
-    module: Callable[[], torch.nn.Module | None] = lambda: None
 
     @property
     def revision(self) -> str:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import logging
 import math
-from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from service.core.arrays import TokenIds
@@ -21,7 +20,6 @@ from service.core.memory.cost_model import UNMEASURED, MemoryCostModel
 from service.core.scheduling.batch_size_sweep import choose, is_over, sizes_to_time
 from service.core.scheduling.throughput import REACH, TimedBatch
 from service.engine.execution.executor import DeviceWork
-from service.engine.execution.in_flight import MOST_IN_FLIGHT
 from service.engine.memory.guard import Guard
 from service.engine.models.loaded_model import LoadedModel
 from service.settings import Settings
@@ -30,7 +28,6 @@ if TYPE_CHECKING:
     import torch
 
     from service.engine.execution.runner import Runner
-    from service.engine.memory.probe import MemoryProbe
 
 TYPICAL_TOKENS = 128
 """Tokens of a typical sequence."""
@@ -113,9 +110,6 @@ CPU_BATCH_TOKENS = 1_024
 GPU_BATCH_TOKENS = 65_536
 """The largest that is tried."""
 
-CPU_LAYERS = 4
-"""Layers of each kind on a CPU when memory is measured."""
-
 
 class ModelProfiler:
     """Profiles of one engine's models; everything on the device runs on its executor."""
@@ -128,9 +122,7 @@ class ModelProfiler:
         usual_tokens = GPU_BATCH_TOKENS if device.type == "cuda" else CPU_BATCH_TOKENS
         self._timed_tokens = min(settings.batch_tokens or usual_tokens, usual_tokens) // REACH
         self._on_cpu = device.type == "cpu"
-        limit = MemoryLimit(
-            settings.memory_fraction, settings.memory_limit_bytes, MOST_IN_FLIGHT if self._on_cpu else 1
-        )
+        limit = MemoryLimit(settings.memory_fraction, settings.memory_limit_bytes)
         self._probe = probe_for(device, limit, executor.health)
         self._functions: dict[str, MemoryCostModel] = {}
         self._sizer = BatchSizer(settings.batch_tokens, usual_tokens)
@@ -166,18 +158,12 @@ class ModelProfiler:
         if self._probe is None:
             return UNMEASURED
         if model.sizes not in self._functions:
-            work = self._executor.submit(self._calibrate, model, self._probe, longest, most_tokens)
+            from service.engine.memory.profiler import profile_memory
+
+            encoder, blank = model.runner.encoder, model.runner.blank
+            work = self._executor.submit(profile_memory, encoder, self._probe, longest, most_tokens, blank)
             self._functions[model.sizes] = work.result()
         return self._functions[model.sizes]
-
-    def _calibrate(self, model: LoadedModel, probe: MemoryProbe, longest: int, most_tokens: int) -> MemoryCostModel:
-        """On a CPU with few layers: all of a large model's would take many seconds and need no more memory."""
-        from service.engine.encoder.layer_subset import first_layers_only
-        from service.engine.memory.profiler import profile_memory
-
-        module = model.module() if self._on_cpu else None
-        with first_layers_only(module, CPU_LAYERS) if module is not None else nullcontext():
-            return profile_memory(model.runner.encoder, probe, longest, most_tokens, model.runner.blank)
 
     def _longest(self, model: LoadedModel) -> int:
         return min(model.status.max_tokens, self._settings.window_tokens)

@@ -41,7 +41,7 @@ from service.process import collect_once
 from service.settings import Settings
 
 DEVICE_PARTS = frozenset({"warm-up", "measure", "prove"})
-SHARES_PERCENT = {"fetch": 10, "import": 45, "load": 12, "warm-up": 8, "measure": 18, "prove": 7}
+SHARES_PERCENT = {"fetch": 10, "import": 42, "load": 28, "warm-up": 5, "measure": 9, "prove": 6}
 """Typical shares of a start-up's time, as in `start_seconds` of `/models` for the built-in model."""
 
 

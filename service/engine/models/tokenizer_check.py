@@ -11,12 +11,14 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from service.core.errors import ModelError
-from service.text.tokenizer import TOKENIZER_FILE, Vocabulary, encoded, vocabulary_of
+from service.families.layout.tokenizer import mark_of_words
+from service.text.tokenizer import TOKENIZER_FILE, Vocabulary, encoded, encoded_words, vocabulary_of
 
 CONFIG_FILE, MODEL_CONFIG_FILE = "tokenizer_config.json", "config.json"
 TEXTS = (
@@ -27,6 +29,8 @@ TEXTS = (
 """Tried in each folder, with the tokens that its options name."""
 GENERIC = ("PreTrainedTokenizerFast", "TokenizersBackend")
 """Classes that take `tokenizer.json` as it is."""
+OF_WORDS = ("LayoutLMv2", "LayoutLMv3", "LayoutXLM")
+"""Beginnings of the names of classes that read words with boxes."""
 HARMLESS = frozenset(
     {
         *("tokenizer_class", "model_max_length", "model_input_names", "clean_up_tokenization_spaces", "backend"),
@@ -51,7 +55,7 @@ def refuse_other_tokens(folder: Path, vocabulary: Vocabulary | None = None) -> N
     if not isinstance(options, dict) or _is_harmless(options, vocabulary):
         return
     texts = [*TEXTS, *(f"{TEXTS[0]} {token} x{token}" for token in dict.fromkeys(_named(options)))]
-    ours = [_tokens(vocabulary, text) for text in texts]
+    ours = [_tokens(vocabulary, text, of_words=_reads_words(options)) for text in texts]
     if _tokens_of_transformers(folder, options, texts) in (None, ours):
         return
     raise ModelError(
@@ -108,8 +112,17 @@ def _named(options: object) -> Iterator[str]:
             yield from _named(value)
 
 
-def _tokens(vocabulary: Vocabulary, text: str) -> list[int]:
-    content = encoded(vocabulary.tokenizer, text).ids
+def _reads_words(options: dict[str, Any]) -> bool:
+    return str(options.get("tokenizer_class")).startswith(OF_WORDS)
+
+
+def _tokens(vocabulary: Vocabulary, text: str, *, of_words: bool) -> list[int]:
+    """A text's tokens, special ones included; `of_words`: each word read by itself."""
+    if of_words:
+        mark = mark_of_words(vocabulary)
+        content = encoded_words(vocabulary.tokenizer, [mark + word for word in text.split()]).ids
+    else:
+        content = encoded(vocabulary.tokenizer, text).ids
     return [*vocabulary.prefix.tolist(), *content, *vocabulary.suffix.tolist()]
 
 
@@ -125,7 +138,11 @@ def _tokens_of_transformers(folder: Path, options: dict[str, Any], texts: Sequen
                 (copy / file.name).symlink_to(file.resolve())
         try:
             tokenizer = AutoTokenizer.from_pretrained(copy, local_files_only=True, trust_remote_code=False)
-            return [list(tokenizer(text, truncation=False, padding=False)["input_ids"]) for text in texts]
+            ask = partial(tokenizer, truncation=False, padding=False)
+            if _reads_words(options):
+                words = [text.split() for text in texts]
+                return [list(ask(each, boxes=[[0] * 4] * len(each))["input_ids"]) for each in words]
+            return [list(ask(text)["input_ids"]) for text in texts]
         except Exception as error:  # transformers raises whatever its many classes meet.
             log.warning("transformers cannot read the tokenizer", extra={"folder": folder.name, "reason": str(error)})
             return None

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from service.core.admission.policy import too_long
 from service.core.arrays import TokenIds
 from service.core.scheduling.throughput import REACH, SAMPLE_SECONDS, ThroughputMeter
+from service.core.sequences import divided
 from service.core.tenants import UNLIMITED
 from service.core.types import Priority, Refusal
 from service.engine.lifecycle import Lifecycle
@@ -64,7 +65,7 @@ class RequestIntake:
             case Hello():
                 self._record_heartbeat(worker, message, now)
             case Submitted():
-                self._submit(worker, message, np.asarray(buffer, dtype=np.int32), now)
+                self._submit(worker, message, divided(message, np.asarray(buffer, dtype=np.int32)), now)
             case TurnedAway(code=code, documents=documents, tokens=tokens):
                 self._throughput.arrived(tokens, now)
                 self._throughput.refused(tokens, now)
@@ -160,6 +161,7 @@ def _sample(submission: Submitted, tokens: float, deadline_seconds: float) -> Su
         submission,
         key=f"{submission.key}-sample",
         lengths=submission.lengths[:enough],
+        picture_of=submission.picture_of[:enough],
         priority=Priority.BATCH,
         deadline_seconds=deadline_seconds,
         quota=UNLIMITED,

@@ -1,4 +1,4 @@
-"""Request table: keeps every admitted document, its token ids and its worker from admission to the last answer.
+"""Request table: keeps every admitted document, its tokens and its worker from admission to the last answer.
 
 The scheduler holds the entries as its payloads, so queue and table cannot disagree: a document leaves both at once, and
 one that left gets no further answer. Every admitted document is answered exactly once: all its sequences as Scored, its
@@ -12,13 +12,15 @@ from collections.abc import Callable, Iterator
 from collections.abc import Sequence as Several
 from itertools import accumulate, islice
 from typing import TYPE_CHECKING, NamedTuple
+from weakref import finalize
 
 from service.core.arrays import Logits, TokenIds
 from service.core.debug_snapshot import EngineHistory
 from service.core.decoding.word_tags import WordTags
-from service.core.errors import GleanerError, InternalError, is_clients_to_mend
+from service.core.errors import GleanerError, InternalError, QueueFull, is_clients_to_mend
 from service.core.labels.marking import unmarked
 from service.core.scheduling.scheduler import Scheduler
+from service.core.sequences import picture_of, with_picture
 from service.core.types import Batch, Refusal, ResponseKind, Sequence, Submission
 from service.engine.engine_socket import EngineSocket
 from service.families.processor import Reducer
@@ -28,6 +30,11 @@ from service.wire import MOST_TAGGED, Refused, Scored, Started, tagged
 if TYPE_CHECKING:  # It imports torch, for which the engine's first phase does not wait.
     from service.engine.execution.in_flight import InFlightBatch
     from service.engine.execution.runner import Finish
+
+
+MOST_WAITING_PICTURE_BYTES = 1 << 30
+"""Most bytes of the pictures of all admitted documents: of 7,133 pages for LayoutLMv3."""
+RETRY_SECONDS = 1.0
 
 
 class Request(NamedTuple):
@@ -46,10 +53,11 @@ class Request(NamedTuple):
         return cls(worker, submission, tokens, (0, *accumulate(submission.lengths)))
 
     def sequence(self, index: int) -> TokenIds:
-        """Cut out one sequence's token ids, unmarked for word tags; a model with free labels gets them marked."""
-        if self.submission.response_kind is ResponseKind.WORD_TAGS:
-            return unmarked(self.tokens)
-        return self.tokens[self.borders[index] : self.borders[index + 1]]
+        """Cut out one sequence, unmarked for word tags; a model with free labels gets them marked."""
+        is_marked = self.submission.response_kind is ResponseKind.WORD_TAGS
+        tokens = unmarked(self.tokens) if is_marked else self.tokens[self.borders[index] : self.borders[index + 1]]
+        pictures = picture_of(self.tokens)
+        return tokens if pictures is None else with_picture(tokens, pictures[self.submission.picture_of[index]])
 
 
 class RequestTable:
@@ -64,15 +72,27 @@ class RequestTable:
         self.history = EngineHistory()
         self._ipc = ipc
         self._metrics = metrics
+        self._picture_bytes = 0
 
     def admit(
         self, worker: bytes, submission: Submission, tokens: TokenIds, now: float, tokens_per_second: float | None
     ) -> Refusal | None:
         """Admit a document, or return why it is refused."""
-        return self.scheduler.admit(submission, now, tokens_per_second, Request.of(worker, submission, tokens))
+        pictures = submission.picture_bytes
+        if pictures and self._picture_bytes + pictures > MOST_WAITING_PICTURE_BYTES and not submission.readmitted:
+            return Refusal(submission.key, QueueFull.code, "Too many pictures of pages wait.", RETRY_SECONDS)
+        refusal = self.scheduler.admit(submission, now, tokens_per_second, Request.of(worker, submission, tokens))
+        if refusal is None and pictures:
+            self._picture_bytes += pictures
+            finalize(tokens, self._release_pictures, pictures).atexit = False
+        return refusal
+
+    def _release_pictures(self, count: int) -> None:
+        """Count the bytes of pictures whose document has left."""
+        self._picture_bytes -= count
 
     def start(self, batch: Batch) -> list[TokenIds]:
-        """Tell each worker which of its documents are launched; returns the token ids of each sequence."""
+        """Tell each worker which of its documents are launched; returns the tokens of each sequence."""
         requests = {key: self._admitted(key) for key in dict.fromkeys(each.key for each in batch.sequences)}
         keys: dict[bytes, list[str]] = {}
         for key, request in requests.items():

@@ -27,6 +27,8 @@ from service.settings import Settings, read_settings
 
 TYPICAL_TOKENS = 160
 SPEED_SECONDS = 2.0
+MEASURED_TOKENS = 4_096
+"""Tokens of the largest batch by which a CPU measures the memory of a GPU's batches: many times what is noise."""
 
 
 def main() -> int:
@@ -47,21 +49,22 @@ def main() -> int:
 def make_plan(model: str, settings: Settings, gpu_memory_gib: float | None = None) -> CapacityPlan:
     """Load, warm up and profile a model on this machine's device.
 
-    Batches in float16 for a GPU are measured on a CPU in bfloat16, which has numbers of the same size.
+    For a GPU a CPU measures torch, as a GPU runs it; float16 in bfloat16, which has numbers of the same size.
 
     Raises:
         StoreError: there is no such model.
         ModelError: the model cannot be used, or memory cannot be measured on this system.
         InsufficientMemory: the model does not fit.
     """
-    wanted = settings.dtype
-    if gpu_memory_gib is not None and wanted == "float16" and choose_device(settings.device).type == "cpu":
-        settings = settings.model_copy(update={"dtype": "bfloat16"})
+    wanted, gpu_batch_tokens = settings.dtype, settings.batch_tokens or GPU_BATCH_TOKENS
+    if gpu_memory_gib is not None and choose_device(settings.device).type == "cpu":
+        dtype = "bfloat16" if wanted == "float16" else wanted
+        settings = settings.model_copy(update={"dtype": dtype, "batch_tokens": MEASURED_TOKENS})
     revision = Catalog(settings.model_store).resolve(model)
     compute = DeviceExecutor()
     factory = ModelFactory(settings, compute, lambda: None)
     profiler = ModelProfiler(settings, factory.device, compute)
-    loaded = factory.make(revision)
+    loaded = factory.make(revision, as_on_gpu=gpu_memory_gib is not None)
     profiler.warm(loaded)
     profiler.time(loaded)
     memory = profiler.measure(loaded)
@@ -80,7 +83,7 @@ def make_plan(model: str, settings: Settings, gpu_memory_gib: float | None = Non
             available_bytes=report.available_bytes,
             fraction=settings.memory_fraction,
             weights_share=GPU_SHARE,
-            gpu_batch_tokens=settings.batch_tokens or GPU_BATCH_TOKENS,
+            gpu_batch_tokens=gpu_batch_tokens,
             tokens_per_second=_speed(loaded, batch_tokens),
         ),
         gpu_memory_gib,

@@ -17,20 +17,19 @@ from itertools import chain, cycle, takewhile
 from pathlib import Path
 
 import msgspec
-import numpy as np
 import torch
 
 from model_store.local.catalog import Catalog
 from service.core.arrays import TokenIds
 from service.core.memory.budget import ModelMemory
 from service.core.types import Shape
-from service.engine.execution.executor import DeviceExecutor
-from service.engine.execution.in_flight import MOST_IN_FLIGHT
+from service.engine.execution.executor import MOST_IN_FLIGHT, DeviceExecutor
 from service.engine.execution.runner import BatchHandle
 from service.engine.memory.probe import MemoryLimit, MemoryProbe, probe_for
 from service.engine.models.factory import ModelFactory
 from service.engine.models.loaded_model import LoadedModel
 from service.engine.models.profiling import ModelProfiler
+from service.families.processor import Blank
 from service.logs import configure
 from service.process import die_with_parent, exit_now
 from service.settings import Settings, read_settings
@@ -87,7 +86,7 @@ def matrix_rate(device: torch.device) -> float:
 def throughput(model: LoadedModel, batch_tokens: int) -> float:
     """Measure the tokens per second of full batches, two in flight as in the loop."""
     draw = random.Random(0)
-    batches = [random_batch(draw, batch_tokens, model.status.max_tokens) for _ in range(8)]
+    batches = [random_batch(draw, batch_tokens, model.status.max_tokens, model.runner.blank) for _ in range(8)]
     model.runner.launch(batches[0]).result()
     end = time.monotonic() + SECONDS
     tokens, seconds = run_two_at_a_time(model, takewhile(lambda _: time.monotonic() < end, cycle(batches)))
@@ -105,7 +104,7 @@ def texts_per_second(model: LoadedModel, batch_tokens: int, folder: Path, settin
         if sum(map(len, batches[-1])) + len(sequence) > batch_tokens:
             batches.append([])
         batches[-1].append(sequence)
-    model.runner.launch(batches[0]).result()
+    run_two_at_a_time(model, batches)  # Code is compiled for each new shape.
     return len(texts) / run_two_at_a_time(model, batches)[1]
 
 
@@ -124,7 +123,7 @@ def run_two_at_a_time(model: LoadedModel, batches: Iterable[list[TokenIds]]) -> 
 
 
 def latency_seconds(model: LoadedModel) -> float:
-    document = [np.zeros(min(LATENCY_TOKENS, model.status.max_tokens), dtype=np.int32)]
+    document = [model.runner.blank(min(LATENCY_TOKENS, model.status.max_tokens))]
     spent = []
     for _ in range(LATENCY_RUNS):
         begun = time.perf_counter()
@@ -138,7 +137,7 @@ def check_memory(
 ) -> dict[str, object]:
     """Compare the cost model with the peaks of random batches: times that it is below, and amounts above."""
     below, ratios, most_over = 0, [], 0
-    for batch in _random_batches(memory, count):
+    for batch in _random_batches(memory, count, model.runner.blank):
         work = partial(model.runner.encoder.forward, batch)
         compute.submit(work).result()  # A new shape's kernels are created once; they are no cost of a batch.
         peak = compute.submit(probe.peak_bytes, work).result()
@@ -156,7 +155,7 @@ def check_memory(
     }
 
 
-def _random_batches(memory: ModelMemory, count: int) -> Iterator[list[TokenIds]]:
+def _random_batches(memory: ModelMemory, count: int, blank: Blank) -> Iterator[list[TokenIds]]:
     draw = random.Random(1)
     for _ in range(count):
         left = draw.randint(1, memory.most_tokens)
@@ -165,16 +164,16 @@ def _random_batches(memory: ModelMemory, count: int) -> Iterator[list[TokenIds]]
         while left > 0:
             lengths.append(min(left, draw.randint(1, longest)))
             left -= lengths[-1]
-        yield [np.zeros(length, dtype=np.int32) for length in lengths]
+        yield [blank(length) for length in lengths]
 
 
-def random_batch(draw: random.Random, tokens: int, longest: int) -> list[TokenIds]:
+def random_batch(draw: random.Random, tokens: int, longest: int, blank: Blank) -> list[TokenIds]:
     """Draw a batch of this many tokens; lengths like real documents': log-normal, 175 tokens on average."""
     batch: list[TokenIds] = []
     left = tokens
     while left:
         length = min(left, longest, max(3, int(MEDIAN_TOKENS * draw.lognormvariate(0.0, SPREAD))))
-        batch.append(np.full(length, 7, dtype=np.int32))
+        batch.append(blank(length))
         left -= length
     return batch
 

@@ -13,9 +13,7 @@ import time
 from collections.abc import Sequence
 from threading import Lock
 
-import torch
-
-from service.core.arrays import Logits, TokenIds
+from service.core.arrays import Logits, TokenIds, ids_in
 from service.engine.__main__ import main
 from service.engine.execution.encoder_wrappers import Encoder
 from service.engine.models.factory import ModelFactory
@@ -31,14 +29,6 @@ class RememberingEncoder:
         self._device = Lock()
         self._remembered: dict[bytes, Logits] = {}
 
-    @property
-    def device(self) -> torch.device:
-        return self._encoder.device
-
-    @property
-    def max_tokens(self) -> int:
-        return self._encoder.max_tokens
-
     def forward(self, sequences: Sequence[TokenIds]) -> list[Logits]:
         """Compute or look up the encoder's logits."""
         keys = [tokens.tobytes() for tokens in sequences]
@@ -48,7 +38,8 @@ class RememberingEncoder:
                 time.sleep(self._batch_seconds)
             return [self._remembered[key] for key in keys]
         found = dict(zip(missing, self._encoder.forward([sequences[index] for index in missing]), strict=True))
-        self._remembered.update({keys[index]: found[index].copy() for index in missing if sequences[index].any()})
+        written = [index for index in missing if ids_in(sequences[index]).any()]
+        self._remembered.update({keys[index]: found[index].copy() for index in written})
         return [found[index] if index in found else self._remembered[key] for index, key in enumerate(keys)]
 
 

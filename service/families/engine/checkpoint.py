@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-import numpy as np
 import numpy.typing as npt
 import torch
 from transformers import PreTrainedModel
@@ -22,6 +21,7 @@ from transformers.utils import logging as transformers_logging
 
 from service.core.arrays import TokenIds
 from service.core.errors import ModelError
+from service.families.engine.page_input import PageInput
 
 FALLBACK_MAX_TOKENS = 512
 """Longest sequence of a model with relative positions whose folder names no limit."""
@@ -63,6 +63,7 @@ class Checkpoint:
         labels: label names by class index; none where labels are free.
         head: makes scores of hidden states; `model` is then only its trunk.
         label_trunks: other models that read labels for the head: one or none.
+        page: how boxes and pictures enter it; None where its tokens have ids alone.
     """
 
     folder: Path
@@ -72,6 +73,7 @@ class Checkpoint:
     labels: tuple[str, ...] = ()
     head: torch.nn.Module | None = None
     label_trunks: tuple[LabelTrunk, ...] = ()
+    page: PageInput | None = None
 
     @property
     def name(self) -> str:
@@ -97,7 +99,7 @@ class Checkpoint:
         return parameter_bytes(self.model) + (0 if self.head is None else parameter_bytes(self.head))
 
 
-def to_device(array: npt.NDArray[np.int64] | npt.NDArray[np.int32], device: torch.device) -> torch.Tensor:
+def to_device(array: npt.NDArray[Any], device: torch.device) -> torch.Tensor:
     """A copy on the device, behind what is queued there; on a CPU the array itself."""
     tensor = torch.from_numpy(array)
     if device.type == "cuda":
@@ -123,7 +125,7 @@ def max_tokens(model: PreTrainedModel, folder: Path) -> int:
 
 def _position_table(model: PreTrainedModel) -> torch.nn.Embedding | None:
     for name, module in model.named_modules():
-        if name.endswith("position_embeddings") and isinstance(module, torch.nn.Embedding):
+        if name.endswith(".position_embeddings") and isinstance(module, torch.nn.Embedding):
             return module
     return None
 
@@ -168,8 +170,10 @@ def stored_precision(weights: Weights) -> torch.dtype:
 
 def require_complete(folder: Path, model: PreTrainedModel, report: dict[str, Any]) -> None:
     """Raise ModelError for a model that lacks a weight, or whose folder has an unused one."""
-    missing = sorted(report["missing_keys"])
-    unexpected = sorted(key for key in report["unexpected_keys"] if not any(word in key for word in HARMLESS))
+    missing, unexpected = (
+        sorted(key for key in report[name] if not any(word in key for word in HARMLESS))
+        for name in ("missing_keys", "unexpected_keys")
+    )
     mismatched = sorted(
         f"{name} ({[*there]}, where the configuration asks for {[*asked]})"
         for name, there, asked in report["mismatched_keys"]

@@ -15,7 +15,7 @@ from service.core.decoding.entities import Entity
 from service.core.decoding.model_decoding import seen_inside_begins
 from service.core.decoding.spans import Overlaps
 from service.core.decoding.tag_scheme import IOB1, Scheme, scheme_named, scheme_of
-from service.core.decoding.tokens import word_starts
+from service.core.decoding.tokens import word_firsts
 from service.core.decoding.value import ValueKind
 from service.core.errors import InvalidOptions
 from service.core.labels.label_set import NO_LIMITS, ScoreLimits, read_labels
@@ -25,7 +25,7 @@ from service.families.processor import (
     Decoder,
     Findings,
     Infer,
-    MarkedText,
+    MarkedDocument,
     ModelInput,
     PreparedDocument,
     Processor,
@@ -90,12 +90,24 @@ class TokenClassifier(Processor[TextTokenizer]):
         scheme = scheme_named(model.scheme, model.labels)
         return TagTask(self, scheme, sizes, options.min_score, options.aggregation, names, decoder)
 
+    def steps(self, task: TagTask, document: Document) -> Iterator[int | TagDocument]:
+        """The steps of `TagTask.prepare_in_steps`."""
+        longest, overlap = task.sizes
+        text, composed = document.text, task.reads_composed
+        for step in prepare_in_steps(self.tokenizer, text, longest=longest, overlap=overlap, composed=composed):
+            if isinstance(step, int):
+                yield step
+            else:
+                yield TagDocument(step.text, step.tokens, step.windows, step.sequences, task, document)
+
     def example(
         self, labels: Sequence[str], min_score: float | None, model: ModelStatus, sizes: WindowSizes
     ) -> TagTask:
         return TagTask(self, scheme_named(model.scheme, model.labels), sizes)
 
-    def observe(self, status: ModelStatus, examples: Sequence[MarkedText], sizes: WindowSizes, infer: Infer) -> None:
+    def observe(
+        self, status: ModelStatus, examples: Sequence[MarkedDocument], sizes: WindowSizes, infer: Infer
+    ) -> None:
         """See whether `I-` may begin an entity, where neither the folder nor its learned transitions say it.
 
         The examples decide if they hold in one of both cases alone; else the tags of sample texts do.
@@ -164,14 +176,13 @@ class TagTask:
 
     def prepare_in_steps(self, document: Document) -> Iterator[int | TagDocument]:
         """A chunk of the text at a time, so that it may end early: yields its tokens so far, at last the document."""
-        longest, overlap = self.sizes
+        return self.processor.steps(self, document)
+
+    @property
+    def reads_composed(self) -> bool:
+        """True where the model reads a text's composed form, False where it reads it as it is written."""
         as_written = self.decoder is not None and self.decoder.reads_as_written
-        tokenizer, composed = self.processor.tokenizer, self.aggregation is Aggregation.CONSTRAINED and not as_written
-        for step in prepare_in_steps(tokenizer, document.text, longest=longest, overlap=overlap, composed=composed):
-            if isinstance(step, int):
-                yield step
-            else:
-                yield TagDocument(step.text, step.tokens, step.windows, step.sequences, self, document)
+        return self.aggregation is Aggregation.CONSTRAINED and not as_written
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,18 +231,18 @@ class TagDocument(PreparedDocument):
         return apply_rules(self._tokenizer, self, found, self.task.scheme.labels)
 
 
-def _holds(task: TagTask, example: MarkedText, infer: Infer) -> bool:
+def _holds(task: TagTask, example: MarkedDocument, infer: Infer) -> bool:
     """True if a model finds in an example what it should."""
-    prepared = prepare(task, Document(example.text))
+    prepared = prepare(task, task.processor.readable(example.document))
     found = prepared.entities_in(infer(prepared.sequences))
     return {(each.label, each.start, each.end) for each in found} == example.places
 
 
 def _word_logits(task: TagTask, text: str, infer: Infer) -> Logits:
     """The logits of a text's words, of which it has some."""
-    prepared, tokenizer = prepare(task, Document(text)), task.processor.tokenizer
+    prepared, tokenizer = prepare(task, task.processor.readable(Document(text))), task.processor.tokenizer
     logits = token_logits(tokenizer, prepared, infer(prepared.sequences))
-    return logits[word_starts(text, prepared.tokens.offsets)]
+    return logits[word_firsts(text, tokenizer.encoding(text, prepared.tokens, with_subwords=False))]
 
 
 FAMILY = TokenClassifier

@@ -12,7 +12,7 @@ from itertools import accumulate
 import numpy as np
 from numpy.typing import NDArray
 
-from service.core.arrays import Logits
+from service.core.arrays import Logits, ids_in
 from service.core.decoding.entities import check_finite
 from service.core.decoding.model_decoding import Decoding, join_pieces
 from service.core.decoding.tag_scheme import Scheme, scheme_of
@@ -45,7 +45,7 @@ class Words:
         submission = document.submission
         if submission.response_kind is not ResponseKind.WORD_TAGS:
             return None
-        return cls((document.tokens >= 0).nonzero()[0], len(document.tokens) - submission.special_tokens_at_end)
+        return cls((ids_in(document.tokens) >= 0).nonzero()[0], len(document.tokens) - submission.special_tokens_at_end)
 
 
 def reduce_to_tags(

@@ -235,8 +235,8 @@ async def test_long_documents_are_deliveries_of_their_own_and_short_ones_are_not
     line = Line()
     some = [_pending(str(number)) for number in range(5)]
     for each in some[1:4]:
-        each.tokens = np.zeros(MOST_BYTES // 6, dtype=np.int32)
-        each.submission = replace(each.submission, lengths=(len(each.tokens),))
+        each.buffer = np.zeros(MOST_BYTES // 6, dtype=np.int32)
+        each.submission = replace(each.submission, lengths=(len(each.buffer),))
     for each in some:
         line.queue.add(each)
     await asyncio.sleep(0)

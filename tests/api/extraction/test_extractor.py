@@ -15,7 +15,7 @@ from service.api.extraction.request import DocumentInput, ExtractRequest
 from service.api.extraction.trace import StageTimer
 from service.api.options import ExtractOptions, read_options
 from service.api.schemas import DocumentResult
-from service.core.errors import InvalidOptions
+from service.core.errors import InvalidOptions, MalformedRequest
 from service.families.processor import SHORT_TOKENS
 from service.text.tokenizer import SHORT_CHARACTERS
 from service.wire import ModelStatus
@@ -29,8 +29,11 @@ def model(tmp_path: Path) -> ModelStatus:
     return model_in(tmp_path)
 
 
-def extract(model: ModelStatus, text: str, *, alone: bool, loaded: bool = True) -> tuple[DocumentResult, int]:
-    """A text's result, and how often a thread was asked for it."""
+def extract(
+    model: ModelStatus, text: str | DocumentInput, *, alone: bool, loaded: bool = True
+) -> tuple[DocumentResult, int]:
+    """A document's result, and how often a thread was asked for it."""
+    source = DocumentInput("0", text=text) if isinstance(text, str) else text
     with CountingThreads(1) as threads:
         extractor = extractor_of(EagerEngine(), threads)
 
@@ -39,7 +42,7 @@ def extract(model: ModelStatus, text: str, *, alone: bool, loaded: bool = True) 
                 await extractor.load_tokenizers((model,))
                 threads.asked = 0
             request = _request(extractor, model, alone=alone)
-            return await extractor.extract(DocumentInput("0", text=text), request, StageTimer())
+            return await extractor.extract(source, request, StageTimer())
 
         return asyncio.run(scene()), threads.asked
 
@@ -111,3 +114,35 @@ def test_a_label_that_is_not_known_is_refused_with_those_like_it(model: ModelSta
         made.task(model, read_options({"min_score": f"{labels}:0.5"}))
     with pytest.raises(InvalidOptions, match="'EMAIL'"):
         made.task(model, read_options({"labels": "EMAIL", "aggregation": "simple"}))
+
+
+PAGES = b"""[{"width": 100, "height": 50, "words": [
+    {"text": "anna smith", "box": [10, 5, 50, 15]}, {"text": "anna", "box": [10, 20, 30.5, 30]}]},
+    {"width": 1, "height": 1, "words": [{"text": "smith", "box": [0.1, 0.2, 0.3, 0.7]}]}]"""
+
+
+@pytest.mark.parametrize(
+    "source", [DocumentInput("0", pages=msgspec.Raw(PAGES)), DocumentInput("0", data=b'{"pages": %b}' % PAGES)]
+)
+def test_entities_of_pages_have_their_words(model: ModelStatus, source: DocumentInput) -> None:
+    result, asked = extract(model, source, alone=True)
+    assert [(each.text, each.page, each.words, each.boxes) for each in result.entities] == [
+        ("anna", 1, (0, 1), [(10, 5, 26, 15)]),
+        ("smith", 1, (0, 1), [(30, 5, 50, 15)]),
+        ("anna", 1, (1, 2), [(10, 20, 30.5, 30)]),
+        ("smith", 2, (0, 1), [(0.1, 0.2, 0.3, 0.7)]),
+    ]
+    assert (result.page_sizes, result.characters, result.pages, asked) == ([(100, 50), (1, 1)], 22, 2, 0)
+
+
+def test_many_pages_are_read_in_a_thread(model: ModelStatus) -> None:
+    word = b'{"text": "anna", "box": [0, 0, 1, 1]}'
+    pages = b'[{"width": 1, "height": 1, "words": [%b]}]' % b",".join([word] * 500)
+    result, asked = extract(model, DocumentInput("0", pages=msgspec.Raw(pages)), alone=True)
+    assert (len(result.entities), result.entities[499].words) == (500, (499, 500))
+    assert asked
+
+
+def test_pages_that_are_none_are_the_documents_error(model: ModelStatus) -> None:
+    with pytest.raises(MalformedRequest, match="page 1, width"):
+        extract(model, DocumentInput("0", pages=msgspec.Raw(b'[{"width": "1", "height": 1, "words": []}]')), alone=True)

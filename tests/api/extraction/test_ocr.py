@@ -45,6 +45,7 @@ class FakePool:
     asked: list[tuple[int, ...] | None] = field(default_factory=list)
     at_once: int = 0
     most_at_once: int = 0
+    recognized: str = "page {}"
 
     def holding(self) -> AbstractContextManager[object]:
         return nullcontext(object())
@@ -64,7 +65,7 @@ class FakePool:
         (number,) = ocr_pages
         if number in self.errors:
             raise self.errors[number]
-        text = f"page {number}"
+        text = self.recognized.format(number)
         recognized = (RecognizedPage(number, 0.98, 0, 0.0),)
         return Document(text, (Page(number, 0, len(text), 9, 9),), layout(text, 0.98), recognized=recognized)
 
@@ -144,7 +145,7 @@ def test_pictures_over_the_limit_or_damaged_are_named(count: int, errors: dict[i
     found = read(FakePool(Document("a", pictures=tuple((1, number) for number in range(1, count + 1))), errors))
     assert [(part.page, part.reason) for part in found.partly_read] == [(None, UnreadReason.IMAGE)]
     assert len(found.recognized) == min(count, 10) - len(errors)
-    with pytest.raises(UnreadableDocument, match="No text was recognized"):
+    with pytest.raises(UnreadableDocument, match="damaged"):
         read(FakePool(Document("", pictures=((0, 1),)), {1: UnreadableDocument("damaged")}))
 
 
@@ -195,5 +196,9 @@ def test_of_many_partly_read_pages_the_first_are_recognized() -> None:
 def test_too_many_pages_are_refused_and_nothing_at_all_is_an_error() -> None:
     with pytest.raises(DocumentTooLarge, match=r"11 pages .* the limit is 10"):
         read(FakePool(paged(*[""] * 11, unread=tuple(range(1, 12)))))
+    with pytest.raises(UnreadableDocument, match="longer than 60 s"):
+        read(FakePool(paged("", unread=(1,)), {1: UnreadableDocument("Reading the file took longer than 60 s.")}))
+    blank = FakePool(paged("", unread=(1,)))
+    blank.recognized = ""
     with pytest.raises(UnreadableDocument, match="No text was recognized"):
-        read(FakePool(paged("", unread=(1,)), {1: UnreadableDocument("damaged")}))
+        read(blank)

@@ -56,6 +56,9 @@ def test_the_submission_has_the_lengths_of_the_sequences() -> None:
     assert BATCH_REQUEST.submission("k", ModelInput(sequences)) == Submitted(
         "k", "sha256:0", (3, 1), "alice", Priority.BATCH, 10.0, attempt=0
     )
+    boxed = [np.zeros((3, 5), dtype=np.int32), np.zeros((1, 5), dtype=np.int32)]
+    submitted = BATCH_REQUEST.submission("k", ModelInput(boxed))
+    assert (submitted.lengths, submitted.columns) == ((3, 1), 5)
 
 
 REQUEST = request_of(MODEL)

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import io
+import json
 import os
 import random
+import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pikepdf
+import pytest
 from pikepdf import Name
 from PIL import Image
 from PIL.ImageCms import ImageCmsProfile, createProfile
@@ -27,6 +31,8 @@ from service.documents.redaction.values import PaintedPage, Redaction
 from tests.support.document_files import column, drawn, pdf, simple_docx, simple_pdf
 from tests.support.drawn_sheets import networks, sheet
 from tests.support.electronic_invoices import Bill, cii, hybrid, ubl
+from tests.support.ocr_results import ALTO, HOCR, SIZE, textract
+from tests.support.ocr_results import WORDS as OCR_WORDS
 from tests.support.odd_pdfs import saved
 from tests.support.parsers import PoolSetup, parsers_of, pool_of
 
@@ -89,6 +95,9 @@ def _files() -> dict[str, bytes]:
         **_texts(),
         "invoice.xml": cii(Bill()),
         "credit_note.xml": ubl(Bill(code="381")),
+        "page.hocr": HOCR.encode(),
+        "page.xml": ALTO.format(version=4, unit="pixel", size=SIZE).encode(),
+        "page.json": json.dumps(textract(*OCR_WORDS)).encode(),
         "hybrid.pdf": hybrid(Bill(), Bill(total="147.62")),
         "invoice.pdf": (SAMPLES / "invoice.pdf").read_bytes(),
         "resume.docx": (SAMPLES / "resume.docx").read_bytes(),
@@ -116,7 +125,8 @@ def _outcome(document: Document) -> tuple[object, ...]:
     layout = document.layout
     shape = None if layout is None else (np.nansum(layout.boxes).item(), layout.line_starts.tolist())
     read = (document.text, document.pages, document.unread_pages, document.partly_read, document.charset)
-    return *read, document.invoice, shape
+    words = None if document.words is None else (document.words.ranges.tolist(), document.words.boxes.tolist())
+    return *read, document.invoice, shape, words
 
 
 async def test_pages_are_recognized_in_the_sandbox() -> None:
@@ -136,6 +146,14 @@ async def test_pages_are_recognized_in_the_sandbox() -> None:
             assert found.confidence(0, 9) == expected.confidence(0, 9)
 
 
+def test_a_parser_of_a_nice_service_steps_back_no_further_than_it_is() -> None:
+    code = "import os; from service.api.parsers.zygote import step_back as s; s(0); print(os.getpriority(0, 0))"
+    for niceness in (0, 19):
+        done = subprocess.run(["nice", "-n", str(niceness), sys.executable, "-c", code], capture_output=True, text=True)
+        assert done.stdout == f"{max(niceness, STEPPED_BACK, os.getpriority(os.PRIO_PROCESS, 0))}\n", done.stderr
+
+
+@pytest.mark.skipif(os.getpriority(os.PRIO_PROCESS, 0) >= STEPPED_BACK, reason="these tests themselves are as nice")
 async def test_a_file_is_sent_once_to_a_parser_that_recognizes_its_pages_behind_other_processes() -> None:
     first, other = (sheet((((20, 40), f"The {name} page"),), size=(400, 120)) for name in ("first", "second"))
     data = first.file("TIFF", save_all=True, append_images=[other.picture])

@@ -251,22 +251,61 @@ PICTURE = PagePicture(b"\x89PNG\r\n\x1a\n...", 600.0, 800.0, 3)
 
 def test_a_picture_and_what_is_wanted_of_it_come_back_as_they_were() -> None:
     head, png = (bytes(part) for part in picture_frames(PICTURE))
-    assert picture_from_frames(decode_header(head, LIMITS), png) == PICTURE
     wanted = PictureRequest(2, 900)
+    assert picture_from_frames(decode_header(head, LIMITS), png, wanted) == PICTURE
     assert decode_file(encode_file(FileHeader(None, None, LIMITS, picture=wanted))).picture == wanted
 
 
 @pytest.mark.parametrize(
     ("size", "png"),
     [
-        (None, PICTURE.png),
+        (None, PICTURE.content),
         ((600.0, 800.0, 3), b"<svg onload=..."),
-        ((0.0, 800.0, 3), PICTURE.png),
-        ((600.0, float("nan"), 3), PICTURE.png),
-        ((600.0, float("inf"), 3), PICTURE.png),
-        ((600.0, 800.0, 0), PICTURE.png),
+        ((0.0, 800.0, 3), PICTURE.content),
+        ((600.0, float("nan"), 3), PICTURE.content),
+        ((600.0, float("inf"), 3), PICTURE.content),
+        ((600.0, 800.0, 0), PICTURE.content),
     ],
 )
 def test_what_is_no_picture_is_not_believed(size: tuple[float, float, int] | None, png: bytes) -> None:
     with pytest.raises(BadAnswer):
-        picture_from_frames(ParsedHeader(picture=size), png)
+        picture_from_frames(ParsedHeader(picture=size), png, PictureRequest(1, 900))
+
+
+def test_a_square_for_a_model_has_all_of_its_pixels() -> None:
+    header, wanted = ParsedHeader(picture=(600.0, 800.0, 1)), PictureRequest(1, 8, resample=2)
+    assert picture_from_frames(header, bytes(192), wanted).content == bytes(192)
+    for wrong in (bytes(191), bytes(193), PICTURE.content):
+        with pytest.raises(BadAnswer):
+            picture_from_frames(header, wrong, wanted)
+
+
+RANGES, PLACES = np.array([[0, 2], [3, 5]], np.int32), np.zeros((2, 4))
+PLACED = ParsedHeader("hello", ((1, 0, 5, 9.0, 9.0),), True, has_words=True)
+
+
+def test_words_of_a_file_come_back_as_they_were() -> None:
+    found = from_frames(PLACED, BOXES, LINES, LIMITS, words=(RANGES.tobytes(), PLACES.tobytes())).words
+    assert found is not None
+    assert (found.ranges.tolist(), found.boxes.tolist()) == (RANGES.tolist(), PLACES.tolist())
+    none = from_frames(PLACED, BOXES, LINES, LIMITS, words=(b"", b"")).words
+    assert none is not None
+    assert len(none.ranges) == 0
+
+
+@pytest.mark.parametrize(
+    ("ranges", "places"),
+    [
+        (RANGES[:1], PLACES),
+        (RANGES, PLACES[:1]),
+        (RANGES + 1, PLACES),
+        (RANGES - 1, PLACES),
+        (RANGES[::-1], PLACES),
+        (np.array([[0, 3], [2, 5]], np.int32), PLACES),
+        (np.array([[0, 0], [3, 5]], np.int32), PLACES),
+        (RANGES, PLACES + np.inf),
+    ],
+)
+def test_words_that_have_no_place_in_the_text_are_not_believed(ranges: np.ndarray, places: np.ndarray) -> None:
+    with pytest.raises(BadAnswer):
+        from_frames(PLACED, BOXES, LINES, LIMITS, words=(ranges.tobytes(), places.tobytes()))

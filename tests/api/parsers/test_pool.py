@@ -342,13 +342,24 @@ async def test_a_page_is_drawn_by_a_sandboxed_parser(pool: ParserPool) -> None:
     deadline = time.monotonic() + LIMIT_SECONDS
     data = simple_pdf("Invoice INV-20931")
     drawn = await pool.draw(data, PictureRequest(1, 200), client="c", deadline_seconds=deadline)
-    assert drawn.png.startswith(b"\x89PNG")
+    assert drawn.content.startswith(b"\x89PNG")
     assert (round(drawn.width_points), drawn.pages) == (595, 1)
     with pytest.raises(InvalidOptions, match="no page 9"):
         await pool.draw(data, PictureRequest(9, 200), client="c", deadline_seconds=deadline)
     with pytest.raises(UnreadableDocument):
         await pool.draw(b"no PDF", PictureRequest(1, 200), client="c", deadline_seconds=deadline)
     assert "INV-20931" in (await parse(pool, data)).text
+
+
+@with_pool(mode=SandboxMode.AUTO, deaths=(0,))
+async def test_squares_of_a_held_file_are_drawn_from_what_its_parser_has(pool: ParserPool) -> None:
+    deadline, wanted = time.monotonic() + LIMIT_SECONDS, PictureRequest(1, 16, resample=2)
+    with pool.holding() as held:
+        for data in (simple_pdf("Invoice"), b"never sent"):
+            drawn = await pool.draw(data, wanted, client="c", deadline_seconds=deadline, held=held)
+            assert len(drawn.content) == 3 * 16 * 16
+    with pytest.raises(UnreadableDocument):
+        await pool.draw(b"no PDF", wanted, client="c", deadline_seconds=deadline)
 
 
 class SlowSource:

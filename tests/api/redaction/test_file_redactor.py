@@ -20,7 +20,7 @@ from service.documents.ocr.reader import recognize_pages
 from service.documents.reader import read_document
 from service.documents.redaction.pdf_redactor import redact_document
 from service.documents.redaction.values import RedactedFile
-from tests.support.drawn_sheets import INVOICE, networks, sheet
+from tests.support.drawn_sheets import INVOICE, networks, noise, sheet
 from tests.support.redacted_pdfs import left_of, readings
 from tests.support.scans import (
     LIMITS,
@@ -176,7 +176,7 @@ def test_pages_without_anything_to_remove_keep_their_text() -> None:
     assert [page.number for page in forced.pages] == [1, 2]
 
 
-@pytest.mark.parametrize("picture", [with_note(), Image.effect_noise((1000, 700), 90)])
+@pytest.mark.parametrize("picture", [with_note(), noise((1000, 700), 90)])
 def test_writing_that_was_not_read_is_refused_unless_it_may_stay(picture: Image.Image) -> None:
     data = file_of(HEAD, "TIFF", scanned(picture, light=1))
     with pytest.raises(UnredactableDocument, match="Pages 2 hold writing"):

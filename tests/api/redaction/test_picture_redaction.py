@@ -16,6 +16,7 @@ from service.core.errors import UnredactableDocument
 from service.documents.document import Document, UnreadReason
 from service.documents.redaction.values import RedactedFile
 from tests.support.document_files import drawn
+from tests.support.drawn_sheets import noise
 from tests.support.odd_pdfs import saved
 from tests.support.scans import InProcessPool, redacted_scan
 
@@ -40,8 +41,8 @@ def signature() -> Image.Image:
 
 
 def photograph() -> Image.Image:
-    noise = Image.effect_noise((60, 40), 90).resize((480, 320), Image.Resampling.BICUBIC)
-    return Image.merge("RGB", (noise, noise.filter(ImageFilter.GaussianBlur(9)), noise))
+    grains = noise((60, 40), 90).resize((480, 320), Image.Resampling.BICUBIC)
+    return Image.merge("RGB", (grains, grains.filter(ImageFilter.GaussianBlur(9)), grains))
 
 
 def shapes() -> Image.Image:

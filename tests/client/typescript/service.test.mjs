@@ -55,6 +55,31 @@ test("texts keep their ids, also alone", async () => {
   assert.equal((await client.extract({ id: "b", text: TEXT })).id, "b");
 });
 
+test("entities of pages have their words", async () => {
+  const box = (number) => [60 * number, 10, 60 * number + 55, 22];
+  const words = ["Jane", "Doe,", "jane@acme.example"].map((text, number) => ({ text, box: box(number) }));
+  const document = await client.extract({ id: "p", pages: [{ width: 595, height: 842, words }] }, { labels: ["EMAIL"] });
+  assert.equal(document.id, "p");
+  assert.deepEqual(document.entities.map(({ page, words, boxes }) => [page, words, boxes]), [[1, [2, 3], [box(2)]]]);
+});
+
+test("a picture of a page may be bytes", async () => {
+  const words = [{ text: "jane@acme.example\ud800", box: [0, 0, 9, 1] }];
+  const picture = new Uint8Array(20_000).fill(0xff).subarray(3);
+  picture.set([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
+  for (const image of [picture, Buffer.from(picture), picture.slice().buffer, Buffer.from(picture).toString("base64")]) {
+    const { page_sizes, entities } = await client.extract({ pages: [{ width: 10, height: 5, words, image }] });
+    assert.deepEqual([page_sizes, entities[0].label], [[[10, 5]], "EMAIL"]);
+  }
+  const bad = { pages: [{ width: 10, height: 5, words, image: new Uint8Array([1, 2]) }] };
+  await assert.rejects(client.extract(bad), (error) => error instanceof RequestError && /page 1, image/.test(error.message));
+});
+
+test("pages that are none are refused by the service, which says where", async () => {
+  for (const page of [null, { width: 1, height: 1 }, { width: 1, height: 1, words: [{ content: "a", box: [0, 0, 1, 1] }] }])
+    await assert.rejects(client.extract({ pages: [page] }), (error) => error instanceof RequestError && /^page 1/.test(error.message));
+});
+
 test("a stream gives each document, with signs that may end lines", async () => {
   const texts = Array.from({ length: 20 }, (_, number) => `${number}\u2028\u0085 ${TEXT}`);
   const seen = new Map();

@@ -21,6 +21,12 @@ export async function redacted(file: Blob): Promise<Blob> {
   return new Blob(made === null ? [] : [made.data as BlobPart], { type: made?.media_type ?? "" });
 }
 
+export async function places(): Promise<[number, number][]> {
+  const page = { width: 1, height: 1, words: [{ text: "Jane", box: [0, 0, 0.5, 0.1] as [number, number, number, number] }] };
+  const { entities } = await client.extract({ pages: [page, { ...page, image: new Uint8Array(4) }, { ...page, image: "YQ==" }] });
+  return entities.flatMap(({ words }) => (words === undefined ? [] : [words]));
+}
+
 export function reason(error: unknown): string {
   return error instanceof GleanerError ? `${error.code} ${error.retryAfterSeconds ?? 0}` : "";
 }

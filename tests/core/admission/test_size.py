@@ -242,6 +242,17 @@ def test_a_lease_grows_with_its_document_and_ends_with_it() -> None:
     assert memory.reserved_bytes == 0
 
 
+def test_tokens_are_reserved_beside_pictures() -> None:
+    memory = DocumentMemory(lambda: FREE)
+    with memory.lease() as lease:
+        lease.hold_pictures(1_000)
+        assert (pictures := lease.bytes) >= 2_000
+        lease.grow(LONG_TOKENS + 1, LABELS)
+        with memory.lease() as other:
+            other.grow(LONG_TOKENS + 1, LABELS)
+            assert lease.bytes == pictures + other.bytes
+
+
 def test_what_others_have_reserved_is_not_free() -> None:
     memory = DocumentMemory(lambda: FREE)
     with memory.lease() as first, memory.lease() as second:

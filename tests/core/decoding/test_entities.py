@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 import re
 import tracemalloc
 from itertools import pairwise
@@ -118,6 +119,15 @@ def test_a_word_is_tagged_by_its_first_token_and_never_split() -> None:
     (entity,) = constrained(text, pieces, rows(BIO, *certain))
     assert (entity.label, entity.text) == ("PER", "Merkel")
     assert entity.score == pytest.approx(0.9, abs=0.03)
+
+
+def test_given_words_are_tagged_by_their_first_tokens_and_stay_whole() -> None:
+    text = "(Merkel, Berlin)"
+    pieces = encoding((0, 4), (4, 8), (9, 16))
+    given_words = dataclasses.replace(pieces, firsts=np.array([0, 2]))
+    logits = rows(BIO, {"B-PER": 0.9}, {"B-ORG": 0.99}, {"O": 0.9})
+    (entity,) = constrained(text, given_words, logits)
+    assert (entity.label, entity.text, entity.start, entity.end) == ("PER", "(Merkel,", 0, 8)
 
 
 def test_constrained_entities_are_trimmed_and_empty_ones_dropped() -> None:

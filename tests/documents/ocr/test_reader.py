@@ -22,7 +22,7 @@ from service.documents.ocr.pictures import draw_picture, gray_page, picture_page
 from service.documents.ocr.reader import recognize_pages, recognize_picture
 from service.documents.reader import read_document
 from tests.support.document_files import drawn
-from tests.support.drawn_sheets import Sheet, networks, sheet
+from tests.support.drawn_sheets import Sheet, networks, noise, sheet
 
 LIMITS = DocumentLimits()
 TEXT = """Nordlicht Optik GmbH
@@ -308,7 +308,7 @@ def test_a_script_that_the_networks_lack_is_unread_or_named(script: str) -> None
 
 
 def test_a_page_that_is_not_recognized_stays_as_it_was() -> None:
-    blank = Sheet(Image.effect_noise((1000, 700), 60), {})
+    blank = Sheet(noise((1000, 700), 60), {})
     data = scan(blank, typed="A typed line")
     document = recognized(data, is_pdf=True)
     assert (document.text, document.unread_pages, document.recognized) == ("A typed line", (1,), ())
@@ -333,13 +333,21 @@ def test_a_picture_in_a_script_that_the_networks_lack_is_named(script: str) -> N
 
 def test_a_picture_is_drawn_for_those_who_look_at_it() -> None:
     drawn_page = draw_picture(sheet().file("JPEG"), PictureRequest(1, 500), limits=LIMITS)
-    with Image.open(io.BytesIO(drawn_page.png)) as shown:
+    with Image.open(io.BytesIO(drawn_page.content)) as shown:
         assert shown.size == (500, 350)
     assert (drawn_page.width_points, drawn_page.pages) == (360, 1)
     layer = Image.new("RGBA", (400, 300), (0, 0, 0, 0))
     for picture in (layer, layer.convert("LA"), layer.quantize(4), Image.fromarray(np.eye(300, dtype=np.uint16) * 900)):
         drawn_page = draw_picture(Sheet(picture, {}).file("PNG"), PictureRequest(1, 200), limits=LIMITS)
-        with Image.open(io.BytesIO(drawn_page.png)) as shown:
+        with Image.open(io.BytesIO(drawn_page.content)) as shown:
             assert round(float(np.asarray(shown.convert("L")).mean()) / 255) == (picture.mode[0] != "I"), picture.mode
     with pytest.raises(GleanerError, match="no page 2"):
         draw_picture(sheet().file(), PictureRequest(2, 500), limits=LIMITS)
+
+
+@pytest.mark.parametrize("mode", ["RGB", "L", "P"])
+def test_a_picture_becomes_the_square_that_pillow_makes_of_it(mode: str) -> None:
+    picture = sheet().picture.convert(mode)
+    square = draw_picture(Sheet(picture, {}).file("PNG"), PictureRequest(1, 64, resample=2), limits=LIMITS)
+    wanted = picture.convert("RGB").resize((64, 64), Image.Resampling.BILINEAR)
+    assert square.content == wanted.tobytes()

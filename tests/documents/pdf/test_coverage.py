@@ -25,10 +25,11 @@ from service.documents.limits import DocumentLimits
 from service.documents.pdf.page_objects import MOST_OBJECTS
 from service.documents.pdf.reader import MOST_DRAWN, read_pdf
 from tests.support.document_files import PAGE_HEIGHT, PAGE_WIDTH, drawn
+from tests.support.drawn_sheets import noise
 from tests.support.odd_pdfs import new_pdf, saved
 
 LINE = "A line of a letter that says a few things about nothing in particular"
-PHOTOGRAPH = ImageReader(Image.effect_noise((40, 30), 120).resize((320, 240), Image.Resampling.BICUBIC))
+PHOTOGRAPH = ImageReader(noise((40, 30), 120).resize((320, 240), Image.Resampling.BICUBIC))
 Draw = Callable[[Any], None]
 
 
@@ -402,7 +403,7 @@ def with_word_in_head(canvas: Any) -> None:
 
 
 def with_empty_scan(canvas: Any) -> None:
-    picture(canvas, Image.effect_noise((1200, 1600), 6), 0, 0, PAGE_WIDTH, PAGE_HEIGHT)
+    picture(canvas, noise((1200, 1600), 6), 0, 0, PAGE_WIDTH, PAGE_HEIGHT)
     canvas.drawString(280, 20, "Page 1 of 2")
 
 

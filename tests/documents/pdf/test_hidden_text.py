@@ -15,7 +15,7 @@ from service.documents.pdf.hidden_text import agree, looks_like_text
 from service.documents.pdf.reader import read_pdf
 from service.documents.pdf.written_cells import has_shades, writing_beside
 from tests.support.document_files import PAGE_HEIGHT, PAGE_WIDTH, drawn
-from tests.support.drawn_sheets import sheet
+from tests.support.drawn_sheets import noise, sheet
 from tests.support.scans import scanned, with_note, written
 
 GARBAGE = "l nv0 ice N0 ### rn|l1 ~~ c0ns II|/ _l1 i. i. 'l l j ; |f t1 1l"
@@ -99,5 +99,5 @@ def test_a_sheet_whose_words_are_covered_has_none_beside(gray: npt.NDArray[np.ui
 def test_paper_print_and_bars_have_no_shades_but_noise_has() -> None:
     bars = sheet().gray.copy()
     bars[100:200, 50:900] = 0
-    pictures = (np.asarray(scanned(BLANK)), sheet().gray, bars, np.asarray(Image.effect_noise((1000, 700), 60)))
+    pictures = (np.asarray(scanned(BLANK)), sheet().gray, bars, np.asarray(noise((1000, 700), 60)))
     assert [has_shades(gray, SIZE) for gray in pictures] == [False, False, False, True]

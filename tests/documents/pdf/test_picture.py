@@ -26,8 +26,8 @@ def picture(data: bytes, page: int = 1, width: int = 1_200) -> PagePicture:
 
 
 def pixels(drawn: PagePicture) -> np.ndarray:
-    assert len(drawn.png) < MOST_PNG_BYTES
-    return np.asarray(Image.open(io.BytesIO(drawn.png)).convert("L"))
+    assert len(drawn.content) < MOST_PNG_BYTES
+    return np.asarray(Image.open(io.BytesIO(drawn.content)).convert("L"))
 
 
 @pytest.mark.parametrize("rotation", [0, 90, 180, 270])
@@ -49,15 +49,26 @@ def test_ink_lies_in_the_boxes_that_the_reader_gives_and_nowhere_else(rotation: 
     assert not ink.any(), "there is ink outside the boxes"
 
 
+def test_a_model_reads_a_page_as_a_square_of_it() -> None:
+    def half(canvas: object) -> None:
+        canvas.setFillColorRGB(0, 0, 1)  # type: ignore[attr-defined]
+        canvas.rect(0, PAGE_HEIGHT / 2, PAGE_WIDTH, PAGE_HEIGHT / 2, stroke=0, fill=1)  # type: ignore[attr-defined]
+
+    square = draw_page(drawn(half), PictureRequest(1, 32, resample=2), limits=LIMITS)
+    shown = np.frombuffer(square.content, np.uint8).reshape(32, 32, 3)
+    assert (shown[:14] == (0, 0, 255)).all()
+    assert (shown[18:] == 255).all()
+
+
 def test_a_page_in_colours_keeps_them_and_one_in_greys_is_smaller() -> None:
     def coloured(canvas: object) -> None:
         canvas.setFillColorRGB(1, 0, 0)  # type: ignore[attr-defined]
         canvas.rect(0, 0, PAGE_WIDTH, PAGE_HEIGHT, fill=1)  # type: ignore[attr-defined]
 
-    image = Image.open(io.BytesIO(picture(drawn(coloured)).png))
+    image = Image.open(io.BytesIO(picture(drawn(coloured)).content))
     assert image.mode == "RGB"
     assert image.getpixel((10, 10)) == (255, 0, 0)
-    assert Image.open(io.BytesIO(picture(pdf([(80, 120, "a")])).png)).mode == "L"
+    assert Image.open(io.BytesIO(picture(pdf([(80, 120, "a")])).content)).mode == "L"
 
 
 @given(st.floats(0, 1e6), st.floats(0, 1e6), st.integers(0, 100_000))

@@ -16,6 +16,7 @@ from PIL import Image, ImageDraw
 from PIL.JpegImagePlugin import JpegImageFile
 
 from service.documents.redaction.image_data import cut_samples, same_jpeg
+from tests.support.drawn_sheets import noise
 from tests.support.odd_pdfs import new_pdf, saved
 from tests.support.redacted_pdfs import redacted, shown
 
@@ -27,7 +28,7 @@ Make = Callable[[pikepdf.Pdf], Any]
 
 
 def photograph(mode: str = "RGB") -> Image.Image:
-    return Image.effect_noise((SIDE, SIDE), 90).convert("RGB").convert(mode)
+    return noise((SIDE, SIDE), 90).convert("RGB").convert(mode)
 
 
 def image(pdf: pikepdf.Pdf, data: bytes, packed: Any = None, parameters: Any = None, **more: Any) -> Any:

@@ -15,6 +15,7 @@ from PIL import Image, ImageDraw
 
 from service.documents.redaction.hidden_pixels import HIDDEN_PIXELS
 from service.documents.redaction.values import RedactedFile
+from tests.support.drawn_sheets import noise
 from tests.support.odd_pdfs import form_xobject, new_pdf, saved
 from tests.support.redacted_pdfs import redacted, shown
 
@@ -43,7 +44,7 @@ def card() -> Image.Image:
 
 def photograph() -> Image.Image:
     """Noise that is neither black nor white."""
-    return Image.effect_noise((200, 150), 30).point(lambda level: min(max(level, 90), 200))
+    return noise((200, 150), 30).point(lambda level: min(max(level, 90), 200))
 
 
 def stencil(pdf: pikepdf.Pdf) -> Any:

@@ -11,10 +11,11 @@ import torch
 from service.core.errors import ModelError
 from service.engine.device import selection
 from service.engine.device.selection import (
+    FAST_INT8_FLAGS,
     choose_device,
     choose_dtype,
+    cpu_has,
     cpu_is_fast_at_bfloat16,
-    int8_is_exact,
     name_of,
     use_threads,
 )
@@ -107,7 +108,7 @@ def test_float16_on_a_cpu_is_refused() -> None:
 
 
 def test_int8_needs_a_processor_with_vnni() -> None:
-    if int8_is_exact():
+    if cpu_has(FAST_INT8_FLAGS):
         assert choose_dtype("int8", CPU) == choose_dtype("auto", CPU)
     else:
         with pytest.raises(ModelError, match="VNNI"):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from transformers import AutoModelForTokenClassification
+from transformers import AttentionInterface, AutoModelForTokenClassification
 
 from service.engine.encoder import attention
 from service.engine.encoder.attention import AttentionCall, PackedAttention
@@ -81,7 +81,7 @@ def test_the_result_is_laid_out_as_transformers_expects() -> None:
 def test_a_model_calls_the_table_registered_under_its_name(tmp_path_factory: pytest.TempPathFactory) -> None:
     model = AutoModelForTokenClassification.from_pretrained(make_model(tmp_path_factory.mktemp("m"))).eval()
     backend = Recorder(10)
-    attention.register("recorded", [backend])
+    AttentionInterface.register("recorded", PackedAttention([backend]))
     attention.set_attention(model, "recorded")
     lengths = {"cu_seqlens": torch.tensor([0, 2, 6], dtype=torch.int32), "borders": (0, 2, 6), "max_length": 4}
     model(input_ids=torch.arange(6)[None], position_ids=torch.arange(6)[None], **lengths)
@@ -111,6 +111,6 @@ def test_what_computes_a_model_s_attention_is_named_layer_by_layer(
     """Two kinds of layer have two back-ends, unless no sequence is as long as the window."""
     model = AutoModelForTokenClassification.from_pretrained(make_model(tmp_path / "m", kind)).eval()
     assert attention.names_of(model, torch.float32, max_tokens) == "own"
-    attention.register("recorded", [Windows(0), Recorder(1_000)])
+    AttentionInterface.register("recorded", PackedAttention([Windows(0), Recorder(1_000)]))
     attention.set_attention(model, "recorded")
     assert attention.names_of(model, torch.float32, max_tokens) == names

@@ -13,7 +13,7 @@ import torch.nn.functional as F  # noqa: N812
 from service.core.arrays import TokenIds
 from service.engine.encoder import attention
 from service.engine.encoder.attention import AttentionCall
-from service.engine.encoder.attention_backends import BlockwiseAttention, register_packed_attention
+from service.engine.encoder.attention_backends import BlockwiseAttention
 from service.engine.encoder.encoder import read_checkpoint
 from service.engine.encoder.fused_model import FusedModel, can_be_fused
 from service.engine.encoder.packed_batch import pack
@@ -59,7 +59,6 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 def _checkpoint(folder: Path, dtype: torch.dtype = torch.float32) -> Checkpoint:
-    register_packed_attention()
     return read_checkpoint(folder, dtype)
 
 

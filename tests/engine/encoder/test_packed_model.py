@@ -13,16 +13,15 @@ from transformers import AutoModel, AutoModelForTokenClassification, BertConfig,
 from transformers.models.deberta_v2.modeling_deberta_v2 import make_log_bucket_position
 
 from service.core.arrays import TokenIds
-from service.engine.encoder.attention_backends import register_packed_attention
-from service.engine.encoder.disentangled_attention import DisentangledAttention, RelativePositions, plan_groups
+from service.engine.encoder.disentangled_attention import DisentangledAttention, RelativePositions
 from service.engine.encoder.encoder import load_encoder
-from service.engine.encoder.forward_path import PACKED, ChosenPath, ForwardPath, PathReason
+from service.engine.encoder.forward_path import ChosenPath, ForwardPath
 from service.engine.encoder.layer_subset import first_layers_only
 from service.engine.encoder.packed_batch import pack
 from service.engine.encoder.packed_model import packed_meanwhile, set_packed
 from service.engine.encoder.packing_check import packs_on_host
 from service.engine.execution.offloading import HostOffloaded
-from service.families.engine.checkpoint import Checkpoint
+from service.families.engine.checkpoint import Checkpoint, parameter_bytes
 from tests.support.tiny_models import make_model
 
 CPU = torch.device("cpu")
@@ -82,7 +81,7 @@ def _alone(model: PreTrainedModel, sequences: Sequence[TokenIds]) -> torch.Tenso
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_rows_of_each_layout_are_those_of_its_own_code(layout: str, kind: Any) -> None:
     model, sequences = _model(kind, **LAYOUTS[layout]), _sequences()
-    assert packs_on_host(Checkpoint(Path("model"), model, 0, 512)) == PACKED
+    assert packs_on_host(Checkpoint(Path("model"), model, 0, 512))
     own = _alone(model, sequences)
     with torch.inference_mode(), packed_meanwhile(model) as compute:
         torch.testing.assert_close(compute(pack(sequences, CPU)), own, atol=1e-5, rtol=0)
@@ -92,12 +91,10 @@ def test_rows_of_each_layout_are_those_of_its_own_code(layout: str, kind: Any) -
 @pytest.mark.parametrize("layout", UNCOVERED)
 def test_a_layout_that_is_not_covered_stays_padded(layout: str) -> None:
     model = _model(**UNCOVERED[layout])
-    padded = ChosenPath(ForwardPath.PADDED, PathReason.ARCHITECTURE)
-    assert packs_on_host(Checkpoint(Path("model"), model, 0, 512)) == padded
+    assert not packs_on_host(Checkpoint(Path("model"), model, 0, 512))
 
 
 def test_a_trunk_of_another_family_is_packed_by_name() -> None:
-    register_packed_attention()
     torch.manual_seed(0)
     sizes = {"hidden_size": 48, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 96}
     model = AutoModel.from_config(BertConfig(**sizes, vocab_size=300)).eval()
@@ -109,29 +106,24 @@ def test_a_trunk_of_another_family_is_packed_by_name() -> None:
 
 @pytest.mark.parametrize("scores", [1, 200_000, 1 << 24])
 def test_sequences_of_one_rounded_length_are_computed_together(scores: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As on a GPU: in groups and blocks that hold at most so many scores, or as few as can be."""
-    monkeypatch.setattr("service.engine.encoder.disentangled_attention.GPU_SCORES", scores)
+    """In groups and blocks that hold at most so many scores, or as few as can be."""
+    monkeypatch.setattr("service.engine.encoder.disentangled_attention.BLOCK_SCORES", scores)
     model, sequences = _model(), _sequences((300, 20, 64, 1, 130, 128, 20, 299))
-    attention = model.base_model.encoder.layer[0].attention
-    batch = pack(sequences, CPU)
-    rows = torch.randn(batch.borders[-1], 48)
-    with torch.inference_mode(), packed_meanwhile(model):
-        replaced: DisentangledAttention = attention.self
-        plan = plan_groups(batch, replaced.heads, replaced.positions, together=True)
-        assert len(plan.groups) == (8 if scores == 1 else 4 if scores > 200_000 else 5)
-        expected = replaced(rows, replaced.plan(batch))
-        torch.testing.assert_close(replaced(rows, plan), expected, atol=1e-5, rtol=0)
+    own, batch = _alone(model, sequences), pack(sequences, CPU)
+    with torch.inference_mode(), packed_meanwhile(model) as compute:
+        groups = model.base_model.encoder.layer[0].attention.self.plan(batch).groups
+        torch.testing.assert_close(compute(batch), own, atol=1e-5, rtol=0)
+    assert len(groups) == (8 if scores == 1 else 4 if scores > 200_000 else 5)
 
 
-@pytest.mark.parametrize("together", [False, True])
-def test_not_even_nan_reaches_a_neighbour(together: bool) -> None:
+def test_not_even_nan_reaches_a_neighbour() -> None:
     model, batch = _model(), pack(_sequences((21, 19, 20)), CPU)
     rows = torch.randn(60, 48)
     damaged = rows.clone()
     damaged[21:40] = torch.nan
     with torch.inference_mode(), packed_meanwhile(model):
         replaced: DisentangledAttention = model.base_model.encoder.layer[0].attention.self
-        plan = plan_groups(batch, replaced.heads, replaced.positions, together=together)
+        plan = replaced.plan(batch)
         found, expected = replaced(damaged, plan), replaced(rows, plan)
     assert torch.equal(found[:21], expected[:21])
     assert torch.equal(found[40:], expected[40:])
@@ -150,8 +142,8 @@ def test_a_packed_model_runs_with_its_first_layers_only() -> None:
 
 def test_the_weights_of_a_packed_model_are_those_of_its_module(tmp_path: Path) -> None:
     """They are counted, and whoever moves the module's weights moves all that it computes with."""
-    encoder = load_encoder(make_model(tmp_path, "deberta-v2"), CPU, torch.float32)
-    assert encoder.parameter_bytes == sum(each.nbytes for each in encoder.module.parameters())
+    encoder = load_encoder(make_model(tmp_path, "deberta-v2"), CPU, torch.float32, known=ChosenPath(ForwardPath.PACKED))
+    assert parameter_bytes(encoder.module) == sum(each.nbytes for each in encoder.module.parameters())
     sequences = [each % 100 for each in _sequences((20, 7))]
     before = encoder.forward(sequences)
     offloaded = HostOffloaded(encoder, encoder.module)

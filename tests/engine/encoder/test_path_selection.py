@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,6 @@ from safetensors.torch import load_file, save_file
 from transformers import AutoConfig, AutoModelForTokenClassification, PreTrainedModel
 
 from service.engine.encoder import attention, fused_layer, fused_model
-from service.engine.encoder.attention_backends import register_packed_attention
 from service.engine.encoder.encoder import read_checkpoint
 from service.engine.encoder.forward_path import FUSED, ChosenPath, ForwardPath, PathReason
 from service.engine.encoder.fused_check import fuse_on_device, is_exact_in_float32
@@ -33,7 +31,7 @@ def _checkpoint(folder: Path, dtype: torch.dtype, factor: float = 1.0) -> Checkp
 
 def test_a_model_whose_activations_fit_stays_in_float16(tmp_path: Path) -> None:
     checkpoint = _checkpoint(tmp_path, torch.float16)
-    assert dtype_that_runs(checkpoint, torch.float16, partial(logits_are_finite, checkpoint)) == (torch.float16, "")
+    assert dtype_that_runs(checkpoint, torch.float16) == (torch.float16, "")
     assert checkpoint.model.dtype == torch.float16
 
 
@@ -43,7 +41,7 @@ def test_a_model_that_overflows_runs_in_float32_and_it_is_said(
     checkpoint = _checkpoint(tmp_path, torch.float16, factor=60_000.0)
     assert not logits_are_finite(checkpoint)
     with caplog.at_level(logging.WARNING):
-        dtype, reason = dtype_that_runs(checkpoint, torch.float16, partial(logits_are_finite, checkpoint))
+        dtype, reason = dtype_that_runs(checkpoint, torch.float16)
     assert dtype == torch.float32
     assert logits_are_finite(checkpoint)
     assert reason in {vars(record).get("reason") for record in caplog.records}
@@ -51,22 +49,23 @@ def test_a_model_that_overflows_runs_in_float32_and_it_is_said(
 
 @pytest.mark.parametrize("error", [torch.OutOfMemoryError("CUDA out of memory"), RuntimeError("CUDA error: lost")])
 def test_memory_and_a_lost_device_are_no_faults_of_a_precision(tmp_path: Path, error: Exception) -> None:
-    def run() -> bool:
+    def fail(*_: object) -> None:
         raise error
 
+    checkpoint = _checkpoint(tmp_path, torch.float16)
+    checkpoint.model.register_forward_pre_hook(fail)
     with pytest.raises(type(error)):
-        dtype_that_runs(_checkpoint(tmp_path, torch.float16), torch.float16, run)
+        dtype_that_runs(checkpoint, torch.float16)
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float32])
 def test_other_precisions_have_the_range(tmp_path: Path, dtype: torch.dtype) -> None:
     checkpoint = _checkpoint(tmp_path, dtype, factor=60_000.0)
     assert logits_are_finite(checkpoint)
-    assert dtype_that_runs(checkpoint, dtype, partial(logits_are_finite, checkpoint)) == (dtype, "")
+    assert dtype_that_runs(checkpoint, dtype) == (dtype, "")
 
 
 def _checkpoint_of(folder: Path, kind: str = "bert", dtype: torch.dtype = torch.float32) -> Checkpoint:
-    register_packed_attention()
     return read_checkpoint(make_model(folder / kind, kind), dtype)
 
 
@@ -90,11 +89,10 @@ def test_a_model_of_bert_s_kind_is_fused(tmp_path: Path, dtype: torch.dtype) -> 
 
 
 @pytest.mark.parametrize("kind", ["bert", "electra", "modernbert", "mpnet"])
-def test_a_cpu_keeps_the_model_s_own_code_and_a_gpu_fuses_what_it_can(tmp_path: Path, kind: str) -> None:
+def test_a_gpu_fuses_what_it_can(tmp_path: Path, kind: str) -> None:
     checkpoint = _checkpoint_of(tmp_path, kind)
     before = _weights(checkpoint)
-    assert not path_on_host(checkpoint, torch.device("cpu"), 512).fused
-    assert path_on_host(checkpoint, torch.device("cuda"), 512).fused == (kind in ("bert", "electra"))
+    assert path_on_host(checkpoint, 512).fused == (kind in ("bert", "electra"))
     for name, each in checkpoint.model.named_parameters():
         assert torch.equal(each, before[name]), name
 

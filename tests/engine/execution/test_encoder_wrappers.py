@@ -1,14 +1,11 @@
-"""Wrappers of encoders: pipelined, sharded, throttled."""
+"""Wrappers of encoders: pipelined, divided, throttled."""
 
 from __future__ import annotations
 
-import os
-import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from threading import Lock
 
 import numpy as np
@@ -18,29 +15,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.core.arrays import Logits, TokenIds
-from service.engine.encoder.encoder import load_encoder
 from service.engine.execution.encoder_wrappers import (
-    EVEN,
-    SMALLEST_SHARD_TOKENS,
+    LENGTH_STEP,
+    UNIT_TOKENS,
+    YIELDING_TOKENS,
+    DividedEncoder,
     PipelinedEncoder,
-    ShardedEncoder,
-    Threads,
     ThrottledEncoder,
-    shard,
 )
-from service.engine.execution.in_flight import MOST_IN_FLIGHT
-from service.host_memory import usable_cores
-from service.process import NICENESS, yield_processor
-from tests.support.tiny_models import make_model
+from service.engine.execution.executor import MOST_IN_FLIGHT, DeviceTurns
 
 LIMIT_SECONDS = 30.0
 
 
 class QueuingEncoder:
     """Counts batches that are being queued; all finish when `finish` is set."""
-
-    device = torch.device("cpu")
-    max_tokens = 512
 
     def __init__(self) -> None:
         self.queuing = 0
@@ -85,65 +74,45 @@ def test_a_batch_that_cannot_be_queued_releases_the_lock() -> None:
     assert not queuing.locked()
 
 
-@given(st.lists(st.integers(1, 512), min_size=1, max_size=60), st.integers(1, 4))
-def test_shards_hold_every_sequence_once_and_are_even_or_one(lengths: list[int], most: int) -> None:
-    shards = shard(lengths, most)
-    assert sorted(index for indices in shards for index in indices) == list(range(len(lengths)))
-    tokens = [sum(lengths[index] for index in indices) for indices in shards]
-    assert 1 <= len(shards) <= most
-    assert len(shards) == 1 or max(tokens) <= EVEN * sum(tokens) / len(tokens)
-
-
-def test_a_lone_sequence_a_small_or_an_uneven_batch_is_one_shard() -> None:
-    assert shard([400], 4) == [[0]]
-    assert shard([SMALLEST_SHARD_TOKENS // 2] * 3, 4) == [[0, 1, 2]]
-    assert shard([500, 20], 2) == [[0, 1]]
-    assert len(shard([500, 480], 2)) == 2
-
-
-def test_logits_come_back_in_the_order_given(tmp_path: Path) -> None:
-    encoder = load_encoder(make_model(tmp_path, "bert"), torch.device("cpu"), torch.float32)
-    sharded = ShardedEncoder(encoder, Threads(2))
-    draw = np.random.default_rng(0)
-    sequences = [draw.integers(5, 200, length).astype(np.int32) for length in (100, 60, 90, 80, 70)]
-    for part, whole in zip(sharded.forward(sequences), encoder.forward(sequences), strict=True):
-        np.testing.assert_allclose(part, whole, atol=1e-5)
-
-
-def test_a_failure_in_one_shard_fails_the_batch(tmp_path: Path) -> None:
-    encoder = load_encoder(make_model(tmp_path, "bert"), torch.device("cpu"), torch.float32)
-    sharded = ShardedEncoder(encoder, Threads(2))
-    with pytest.raises(Exception, match="vocabulary"):
-        sharded.forward([np.full(200, 10_000_000, dtype=np.int32), np.zeros(200, dtype=np.int32)])
-
-
-def test_threads_split_the_cores_and_the_process_keeps_all() -> None:
-    threads = Threads(usable_cores())
-    assert torch.get_num_threads() == usable_cores()
-    own = list(threads.pool.map(lambda _: torch.get_num_threads(), range(threads.count)))
-    assert own == [max(1, usable_cores() // threads.count)] * threads.count
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="niceness by thread")
-def test_the_shards_of_a_batch_that_yields_yield_too() -> None:
-    threads = Threads(2)
-
-    def niceness(_: object) -> int:
-        return os.getpriority(os.PRIO_PROCESS, 0)
-
-    with ThreadPoolExecutor(1, initializer=yield_processor) as yielding:
-        found = yielding.submit(lambda: list(threads.pool.map(niceness, range(4)))).result(LIMIT_SECONDS)
-    own = niceness(None)
-    assert set(found) == {min(own + NICENESS, 19)}
-    assert set(threads.pool.map(niceness, range(4))) == {own}
-
-
 class Echo:
-    device = torch.device("cpu")
-    max_tokens = 512
+    """Gives each token its id; notes the lengths of its batches."""
+
+    def __init__(self) -> None:
+        self.batches: list[list[int]] = []
 
     def forward(self, sequences: Sequence[TokenIds]) -> list[Logits]:
+        self.batches.append([len(tokens) for tokens in sequences])
         return [np.full((len(tokens), 2), tokens[0], dtype=np.float32) for tokens in sequences]
+
+
+def _divided(lengths: Sequence[int], *, yields: bool) -> list[list[int]]:
+    """The units of a batch whose logits came back in order."""
+    turns, encoder = DeviceTurns(), Echo()
+    sequences = [np.full(length, index, dtype=np.int32) for index, length in enumerate(lengths)]
+
+    def run() -> None:
+        for index, logits in enumerate(DividedEncoder(encoder, turns).forward(sequences)):
+            assert logits.shape == (lengths[index], 2)
+            assert (logits == index).all()
+
+    turns.run(run, yields=yields)
+    return encoder.batches
+
+
+@pytest.mark.parametrize("yields", [False, True])
+@given(lengths=st.lists(st.integers(1, 512), min_size=1, max_size=60))
+def test_units_hold_every_sequence_once_and_one_padded_length(lengths: list[int], yields: bool) -> None:
+    units = _divided(lengths, yields=yields)
+    assert sorted(length for unit in units for length in unit) == sorted(lengths)
+    for unit in units:
+        (steps,) = {-(-length // LENGTH_STEP) for length in unit}
+        padded = steps * LENGTH_STEP * len(unit)
+        assert len(unit) == 1 or padded <= (YIELDING_TOKENS if yields else UNIT_TOKENS)
+
+
+def test_similar_sequences_share_a_unit_and_batch_work_has_small_ones() -> None:
+    assert _divided([100, 400, 97, 396, 96], yields=False) == [[400, 396], [100, 97], [96]]
+    assert _divided([100, 400, 97, 396, 96], yields=True) == [[400], [396], [100, 97], [96]]
 
 
 def tokens(count: int) -> TokenIds:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 import threading
 from collections.abc import Iterator
 from functools import partial
@@ -14,7 +12,6 @@ from service.core.types import Batch, Sequence
 from service.engine.execution.executor import DeviceExecutor
 from service.engine.execution.in_flight import InFlightBatches
 from service.engine.execution.runner import BatchHandle
-from service.process import NICENESS
 
 LONG_SECONDS = 20.0
 
@@ -25,16 +22,7 @@ def compute() -> Iterator[DeviceExecutor]:
         yield executor
 
 
-def test_batches_run_one_after_the_other_on_the_compute_thread(compute: DeviceExecutor) -> None:
-    seen: list[tuple[int, str]] = []
-    for number in range(3):
-        compute.submit_batch(lambda number=number: seen.append((number, threading.current_thread().name)))  # type: ignore[misc]
-    compute.submit(int).result(LONG_SECONDS)
-    assert seen == [(0, "compute_0"), (1, "compute_0"), (2, "compute_0")]
-
-
-def test_batches_overlap_where_they_may(compute: DeviceExecutor) -> None:
-    compute.overlap(2)
+def test_two_batches_overlap(compute: DeviceExecutor) -> None:
     both = threading.Barrier(2)
     met: list[int] = []
     for _ in range(2):
@@ -44,7 +32,6 @@ def test_batches_overlap_where_they_may(compute: DeviceExecutor) -> None:
 
 
 def test_other_work_runs_alone_between_the_batches_around_it(compute: DeviceExecutor) -> None:
-    compute.overlap(2)
     release = threading.Event()
     seen: list[str] = []
 
@@ -61,36 +48,58 @@ def test_other_work_runs_alone_between_the_batches_around_it(compute: DeviceExec
     assert seen == ["batch", "alone", "next batch"]
 
 
-def test_batches_keep_their_order_though_only_some_wait_for_work(compute: DeviceExecutor) -> None:
-    compute.overlap(1)
+def test_batches_keep_their_order_though_only_some_wait_for_work() -> None:
     release, seen = threading.Event(), list[int]()
-    compute.submit_in_order(release.wait, LONG_SECONDS)
-    for number in range(3):
-        compute.submit_batch(partial(seen.append, number))
-    release.set()
-    for number in range(3, 50):
-        compute.submit_batch(partial(seen.append, number))
-    compute.submit(int).result(LONG_SECONDS)
+    with DeviceExecutor(batches=1) as compute:
+        compute.submit_in_order(release.wait, LONG_SECONDS)
+        for number in range(3):
+            compute.submit_batch(partial(seen.append, number))
+        release.set()
+        for number in range(3, 50):
+            compute.submit_batch(partial(seen.append, number))
+        compute.submit(int).result(LONG_SECONDS)
     assert seen == list(range(50))
 
 
-def _niceness() -> int:
-    return os.getpriority(os.PRIO_PROCESS, 0)
+def _computing(compute: DeviceExecutor, seen: list[str]) -> None:
+    """Launch two batches of batch work and, while the first computes a unit, interactive ones of several sizes."""
+    begun, all_wait = threading.Event(), threading.Event()
+    turns = compute.turns
 
+    def batch(name: str, *left: int) -> None:
+        for tokens in left:
+            with turns.turn(tokens):
+                seen.append(f"{name}{tokens}")
+                if name == "first":
+                    begun.set()
+                    assert all_wait.wait(LONG_SECONDS)
 
-@pytest.mark.skipif(sys.platform != "linux", reason="niceness by thread")
-@pytest.mark.parametrize("is_in_order", [False, True])
-def test_batches_that_yield_do_so_where_others_run_beside_them(compute: DeviceExecutor, is_in_order: bool) -> None:
-    compute.overlap(2, concurrent=True)
-    release, seen = threading.Event(), list[tuple[bool, int]]()
-    if is_in_order:
-        compute.submit_in_order(release.wait, LONG_SECONDS)
-    for yields in (True, False):
-        compute.submit_batch(lambda yields=yields: seen.append((yields, _niceness())), yields=yields)  # type: ignore[misc]
-    release.set()
+    def launch(name: str, *left: int, yields: bool) -> None:
+        compute.submit_batch(partial(batch, name, *left), yields=yields)
+
+    launch("first", 9, 8, yields=True)
+    assert begun.wait(LONG_SECONDS)
+    launched = [("bulk", (5,), True), ("long", (80, 70), False), ("short", (3,), False), ("same", (80,), False)]
+    for number, (name, left, yields) in enumerate(launched, 1):
+        launch(name, *left, yields=yields)
+        while turns.waiting < number:
+            threading.Event().wait(0.001)
+    all_wait.set()
     compute.submit(int).result(LONG_SECONDS)
-    own = _niceness()
-    assert sorted(seen) == [(False, own), (True, min(own + NICENESS, 19))]
+
+
+def test_between_two_units_the_most_urgent_batch_goes_on() -> None:
+    seen: list[str] = []
+    with DeviceExecutor(batches=5) as compute:
+        _computing(compute, seen)
+    assert seen == ["first9", "short3", "long80", "long70", "same80", "bulk5", "first8"]
+
+
+def test_a_unit_that_fails_gives_its_turn_up(compute: DeviceExecutor) -> None:
+    with pytest.raises(ZeroDivisionError), compute.turns.turn(1):
+        _ = 1 // 0
+    with compute.turns.turn(1):
+        assert compute.turns.waiting == 0
 
 
 def test_work_s_own_failure_is_its_future_s(compute: DeviceExecutor) -> None:

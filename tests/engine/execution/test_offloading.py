@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -13,10 +16,12 @@ import torch
 from service.core.arrays import Logits, TokenIds
 from service.core.errors import InternalError, ModelError
 from service.engine.encoder.encoder import TransformersEncoder, load_encoder
+from service.engine.encoder.forward_path import CONVERTED, ChosenPath, ForwardPath
 from service.engine.execution.offloading import HostCopy, HostOffloaded, Offloadable, ReloadedFromDisk
 from tests.support.tiny_models import make_model
 
 CPU = torch.device("cpu")
+PADDED = ChosenPath(ForwardPath.PADDED)
 IDS: list[TokenIds] = [np.arange(5, 25, dtype=np.int32), np.arange(9, dtype=np.int32)]
 
 
@@ -25,16 +30,16 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_model(tmp_path_factory.mktemp("model"), "bert")
 
 
-def load(folder: Path) -> TransformersEncoder:
-    return load_encoder(folder, CPU, torch.float32)
+def load(folder: Path, known: ChosenPath | None = None) -> TransformersEncoder:
+    return load_encoder(folder, CPU, torch.float32, known=known)
 
 
 def reloaded(folder: Path) -> Offloadable:
-    return ReloadedFromDisk(load(folder), lambda: load(folder))
+    return ReloadedFromDisk(load(folder), lambda: load(folder, CONVERTED))
 
 
 def host_offloaded(folder: Path) -> Offloadable:
-    encoder = load(folder)
+    encoder = load(folder, PADDED)
     return HostOffloaded(encoder, encoder.module)
 
 
@@ -56,7 +61,7 @@ def test_a_model_that_was_offloaded_computes_as_before(folder: Path, make: Calla
 
 
 def test_offloading_frees_the_device_memory_of_the_weights(folder: Path) -> None:
-    encoder = load(folder)
+    encoder = load(folder, PADDED)
     model = HostOffloaded(encoder, encoder.module)
     addresses = {tensor.data_ptr() for tensor in encoder.module.parameters()}
     model.offload()
@@ -70,6 +75,40 @@ def test_a_model_whose_reload_fails_stays_offloaded(folder: Path, tmp_path: Path
         model.load()
     with pytest.raises(InternalError, match="not on the device"):
         model.forward(IDS)
+
+
+@pytest.mark.parametrize("threads", ["1", "2"])
+def test_after_openvino_ran_out_of_memory_the_next_batch_runs(tmp_path: Path, threads: str) -> None:
+    folder, environment = make_model(tmp_path / "model", hidden=256), {**os.environ, "OMP_NUM_THREADS": threads}
+    command = [sys.executable, "-c", SHORT_OF_MEMORY, str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert done.stdout.split() == ["True", "True", "True"], done.stderr
+
+
+SHORT_OF_MEMORY = """
+import resource, sys, numpy as np, torch
+from pathlib import Path
+from service.engine.encoder.encoder import load_encoder
+from service.engine.execution.device_errors import is_out_of_memory
+from service.engine.execution.offloading import ReloadedFromDisk
+
+def load():
+    return load_encoder(Path(sys.argv[1]), torch.device("cpu"), torch.float32)
+
+encoder = ReloadedFromDisk(load(), load)
+short, many = [np.arange(5, 40, dtype=np.int32)], [np.arange(5, 200, dtype=np.int32)] * 200
+before = encoder.forward(short)[0]
+in_use = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+usual = resource.getrlimit(resource.RLIMIT_AS)
+resource.setrlimit(resource.RLIMIT_AS, (in_use + (16 << 20), resource.RLIM_INFINITY))
+try:
+    encoder.forward(many)
+except Exception as error:
+    print(is_out_of_memory(error))
+resource.setrlimit(resource.RLIMIT_AS, usual)
+print(len(encoder.forward(many)) == len(many))
+print(np.allclose(encoder.forward(short)[0], before, atol=1e-5))
+"""
 
 
 class Cudart:

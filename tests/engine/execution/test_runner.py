@@ -27,9 +27,6 @@ OUT_OF_MEMORY, BROKEN, CPU_OUT_OF_MEMORY, DEADLY = -1, -2, -3, -4
 class FailingEncoder:
     """Gives each token its own id as logit; fails when a marked sequence is in the batch, or too many tokens are."""
 
-    device = torch.device("cpu")
-    max_tokens = 512
-
     def __init__(self, room_tokens: int = 10_000) -> None:
         self.room_tokens = room_tokens
         self.batches: list[list[int]] = []
@@ -187,10 +184,10 @@ def test_a_lost_device_ends_the_batch_without_outcomes_or_further_tries(compute:
 def test_a_device_found_broken_while_memory_is_freed_ends_the_batch(
     compute: DeviceExecutor, count: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def free_cache(_: torch.device) -> None:
+    def empty_cache() -> None:
         raise torch.AcceleratorError("CUDA error: unspecified launch failure")
 
-    monkeypatch.setattr("service.engine.execution.runner.free_cache", free_cache)
+    monkeypatch.setattr(torch.cuda, "empty_cache", empty_cache)
     woken = threading.Event()
     handle = Runner(FailingEncoder(), compute, woken.set).launch(_sequences(*[OUT_OF_MEMORY] * count))
     assert woken.wait(10)
@@ -201,10 +198,10 @@ def test_a_device_found_broken_while_memory_is_freed_ends_the_batch(
 def test_a_cache_that_cannot_be_freed_for_another_reason_costs_nothing(
     compute: DeviceExecutor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def free_cache(_: torch.device) -> None:
+    def empty_cache() -> None:
         raise ValueError("a bug")
 
-    monkeypatch.setattr("service.engine.execution.runner.free_cache", free_cache)
+    monkeypatch.setattr(torch.cuda, "empty_cache", empty_cache)
     assert _names(_runner(compute).launch(_sequences(7, BROKEN)).result()) == [7, InternalError]
 
 
@@ -232,7 +229,6 @@ def test_warming_runs_a_batch_on_every_thread_at_once(compute: DeviceExecutor) -
             both.wait(10)
             return super().forward(sequences)
 
-    compute.overlap(2)
     encoder = Meeting()
     _runner(compute, encoder).warm(512)
     assert encoder.threads == {"batch_0", "batch_1"}
@@ -251,6 +247,7 @@ def test_a_batch_whose_outcomes_cannot_be_made_up_is_done_too(compute: DeviceExe
 
 
 MEMORY = [
+    RuntimeError("Check 'ptr' failed at src/cpu_memory.cpp:257:\nFailed to allocate 61440000 bytes of memory"),
     torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB"),
     RuntimeError("CUDA error: out of memory"),
     RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`"),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from itertools import count
 from queue import SimpleQueue
 
 import numpy as np
@@ -186,13 +185,6 @@ def test_shapes_that_do_not_fit_are_left_out() -> None:
     points = measure_peaks(EncoderOn(device), device, 512, 4_096)
     assert max(point.shape.tokens for point in points) == 512
     assert all(point.peak_bytes == point.shape.tokens * BYTES_PER_TOKEN for point in points)
-
-
-def test_shapes_are_run_again_for_a_second() -> None:
-    device = Device(10_000_000)
-    encoder, ticks = EncoderOn(device), count()
-    points = measure_peaks(encoder, device, 512, 1_024, clock=lambda: next(ticks) * 0.4)
-    assert len(encoder.batches) == 3 * len(points)
 
 
 def test_a_device_that_fits_no_shape_is_an_error() -> None:

@@ -7,20 +7,25 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 import torch
+from msgspec.structs import replace
 
 from loadtest.bench.random_models import write_tokenizer
 from model_store.local.store import Store
-from model_store.manifest import GoldenEntity, GoldenExample, Manifest
+from model_store.manifest import GoldenEntity, GoldenExample, GoldenPage, GoldenWord, Manifest
 from model_store.transfer.publish import publish
 from service.core.arrays import Logits, TokenIds
 from service.core.decoding.spans import Overlaps
 from service.core.errors import GleanerError, InsufficientMemory, InternalError, ModelError
+from service.documents.limits import DocumentLimits
+from service.documents.placed_pages import read_placed_pages
 from service.engine.encoder.encoder import load_encoder
 from service.engine.execution.executor import DeviceExecutor
 from service.engine.models.bring_up import BringUpTimeout, GoldenFailed, Rollout, Trial, time_limit
@@ -29,14 +34,14 @@ from service.engine.models.loaded_model import LoadedModel, ProfiledModel
 from service.engine.models.profiling import ModelProfiler
 from service.engine.models.repository import ModelRepository
 from service.engine.models.tokenizer_check import refuse_other_tokens
-from service.families.processor import Infer
+from service.families.processor import Infer, WindowSizes, prepare
 from service.families.registry import open_processor
 from service.process import EXIT_BROKEN
 from service.settings import Settings
 from service.wire import ModelStatus
 from tests.support.label_models import HOME, cases
 from tests.support.revisions import TEXTS, Made, make_revision
-from tests.support.tiny_models import make_model
+from tests.support.tiny_models import LABELS, make_model
 
 
 class Target:
@@ -295,3 +300,47 @@ def test_a_folder_without_options_passes(tmp_path: Path, content: str | None) ->
 def test_models_of_the_benchmarks_may_be_published(tmp_path: Path) -> None:
     write_tokenizer(tmp_path)
     refuse_other_tokens(tmp_path)
+
+
+def placed(shift: float = 0.0) -> GoldenExample:
+    """Words on a page, of which nothing is expected."""
+    text = "anna maria smith invoice number total paid by berlin"
+    boxes = ((30.0 * at + shift, 20.0, 30.0 * at + shift + 25, 32.0) for at in range(9))
+    words = tuple(map(GoldenWord, text.split(), boxes))
+    return GoldenExample(text, (), pages=(GoldenPage(400.0, 200.0, words),))
+
+
+@pytest.mark.parametrize("kind", ["layoutlm", "layoutlmv3"])
+def test_examples_of_a_model_that_sees_pages_have_some(kind: str, tmp_path: Path) -> None:
+    folder = make_model(tmp_path / "m", kind, seed=7)
+    encoder = load_encoder(folder, torch.device("cpu"), torch.float32)
+    status = ModelStatus("m", "stable", "sha256:0", str(folder), LABELS, 512, True, 1)
+    processor = open_processor(folder)
+    trial = Trial(processor, status, encoder.forward, SETTINGS)
+    trial.try_text()
+    page = read_placed_pages(msgspec.Raw(msgspec.json.encode(placed().pages)), DocumentLimits())
+    prepared = prepare(processor.example((), None, status, WindowSizes(512, 64)), processor.readable(page))
+    found = prepared.entities_in(encoder.forward(prepared.sequences))
+    right = replace(placed(), entities=tuple(GoldenEntity(each.label, each.start, each.end) for each in found))
+
+    def failure(example: GoldenExample) -> str | None:
+        return trial.first_failure(publish(folder, "m", Store(tmp_path / "s"), golden=[example]).revision.manifest)
+
+    assert found
+    assert failure(right) is None
+    moved = replace(right, pages=placed(shift=90.0).pages)
+    assert "fails" in (failure(moved) or ""), "the boxes are those of the example"
+    with pytest.raises(ModelError, match="not that of its pages"):
+        failure(replace(placed(), text="anna"))
+
+
+@pytest.mark.parametrize(("prefix_space", "refused"), [(True, False), (False, True)])
+def test_a_tokenizer_that_reads_words_is_compared_word_by_word(
+    prefix_space: bool, refused: bool, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    file = make_model(tmp_path / "m", "layoutlmv3") / "tokenizer_config.json"
+    options = {"tokenizer_class": "LayoutLMv3Tokenizer", "add_prefix_space": prefix_space}
+    file.write_text(json.dumps(json.loads(file.read_text()) | options))
+    with pytest.raises(ModelError, match="add_prefix_space") if refused else nullcontext():
+        refuse_other_tokens(tmp_path / "m")
+    assert not caplog.records

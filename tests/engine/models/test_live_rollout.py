@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -27,13 +27,13 @@ class Engine:
         self._socket = self._context.socket(zmq.ROUTER)
         self._socket.bind(address)
 
-    def hear(self) -> Submitted:
+    def hear(self, numbers: Sequence[int] = (0, 1, 2, 0, 1, 2, 3, 4)) -> Submitted:
         assert self._socket.poll(int(SECONDS * 1000))
         self._guest, *frames = self._socket.recv_multipart()
         ((message, buffer),) = messages_in(frames)
         assert isinstance(message, Submitted)
         assert buffer is not None
-        assert buffer.tolist() == [0, 1, 2, 0, 1, 2, 3, 4]
+        assert buffer.tolist() == [*numbers]
         return message
 
     def score(self, key: str, index: int, tokens: int) -> None:
@@ -77,6 +77,16 @@ def test_rows_come_back_in_the_order_of_the_sequences(
     engine.score("an older one", 0, 3)
     engine.score(message.key, 0, 3)
     assert [rows.tolist() for rows in asked.result(SECONDS)] == [[[0, 0]] * 3, [[1, 1]] * 5]
+
+
+def test_tokens_with_boxes_are_sent_as_such(engine: Engine, client: LocalClient, pool: ThreadPoolExecutor) -> None:
+    pages = [np.arange(5, dtype=np.int32).reshape(1, 5), np.arange(10, dtype=np.int32).reshape(2, 5)]
+    asked = pool.submit(client.infer, "sha256:0", pages, time.monotonic() + SECONDS)
+    message = engine.hear([*range(5), *range(10)])
+    assert (message.lengths, message.columns) == ((1, 2), 5)
+    engine.score(message.key, 0, 1)
+    engine.score(message.key, 1, 2)
+    assert [len(rows) for rows in asked.result(SECONDS)] == [1, 2]
 
 
 def test_a_refusal_is_raised_as_the_error_that_it_names(

@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any
 
 import pytest
-import torch
 from msgspec import structs
 
 from service.core.admission.policy import ModelQuotas
@@ -42,7 +41,7 @@ class AtOnce(Executor):
     def __init__(self) -> None:
         self.health = DeviceHealth()
         self.compute_threads = 1
-        self.concurrent = False
+        self.takes_turns = False
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         future: Future[Any] = Future()
@@ -57,9 +56,6 @@ class AtOnce(Executor):
 
 class Weights:
     """Says where it is; fails to come while it is broken."""
-
-    device = torch.device("cpu")
-    max_tokens = 512
 
     def __init__(self) -> None:
         self.here = True

@@ -15,6 +15,7 @@ from service.core.decoding.spans import pool_candidates
 from service.core.decoding.word_tags import WordTags
 from service.core.errors import GleanerError, InsufficientMemory
 from service.core.scheduling.scheduler import QueueLimits, Scheduler
+from service.core.sequences import picture_of, with_picture
 from service.core.types import Batch, Refusal, ResponseKind
 from service.engine.engine_socket import EngineSocket
 from service.engine.requests.request_table import RequestTable
@@ -72,6 +73,37 @@ def test_a_sequence_s_ids_are_its_own_slice() -> None:
     batch = table.scheduler.next_batch(FixedBudget(1_000))
     assert batch is not None
     assert [tokens.tolist() for tokens in table.start(batch)] == [[0, 1], [2], [3, 4, 5]]
+
+
+def test_each_sequence_has_the_picture_of_its_page() -> None:
+    table, _ = make_table()
+    pictures = np.arange(24, dtype=np.uint8).reshape(2, 3, 2, 2)
+    tokens = with_picture(np.arange(20, dtype=np.int32).reshape(4, 5), pictures)
+    document = submission("k", 1, 2, 1, columns=5, picture_of=(1, 0, 1), picture_side=2)
+    assert table.admit(WORKER, document, tokens, 0.0, None) is None
+    batch = table.scheduler.next_batch(FixedBudget(1_000))
+    assert batch is not None
+    for sequence, number in zip(table.start(batch), document.picture_of, strict=True):
+        assert np.array_equal(np.asarray(picture_of(sequence)), pictures[number])
+
+
+def test_pictures_that_wait_are_bounded_until_their_documents_leave(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("service.engine.requests.request_table.MOST_WAITING_PICTURE_BYTES", 30)
+    table, _ = make_table()
+
+    def admit_one(key: str, *, readmitted: bool = False) -> Refusal | None:
+        document = submission(key, 1, columns=5, picture_of=(0,), picture_side=2, readmitted=readmitted)
+        tokens = with_picture(np.zeros((1, 5), dtype=np.int32), np.zeros((1, 3, 2, 2), dtype=np.uint8))
+        return table.admit(WORKER, document, tokens, 0.0, None)
+
+    assert [admit_one("a"), admit_one("b")] == [None, None]
+    refused = admit_one("c")
+    assert refused is not None
+    assert (refused.key, refused.code) == ("c", "queue_full")
+    assert admit_one("c", readmitted=True) is None
+    table.cancel(WORKER, "a")
+    table.cancel(WORKER, "b")
+    assert admit_one("d") is None
 
 
 def test_each_worker_is_told_once_which_of_its_documents_are_launched() -> None:

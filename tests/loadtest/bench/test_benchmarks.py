@@ -11,6 +11,7 @@ import pytest
 
 from loadtest.bench.host import with_strange_labels
 from loadtest.bench.labels import LONGEST_WORDS, PIECE_WORDS, SHORTEST_WORDS, documents, pieces, running
+from loadtest.bench.throughput import CLIENTS, ENGINE, LONE_TEXTS, PIPELINE, SERVICE, compare, ratios
 from loadtest.managed_service import BUILTIN, MODEL_FILES
 from loadtest.service_process import KeptPort
 from service.text import decoding_files
@@ -78,3 +79,28 @@ def test_a_server_that_ends_at_once_says_why(tmp_path: Path) -> None:
     url, command = f"http://127.0.0.1:{KeptPort().number}", [sys.executable, "-c", "raise SystemExit('no such model')"]
     with pytest.raises(SystemExit, match="no such model"), running(command, url, {}, tmp_path / "log"):
         pass
+
+
+def test_the_engine_is_compared_with_the_best_library_round_by_round() -> None:
+    alone = {
+        "OpenVINO alone, one text on all cores": [9.0, 9.0, 90.0],
+        "OpenVINO alone, a text on each core": [10.0] * 3,
+        "ONNX Runtime alone, one text on all cores": [8.0] * 3,
+        "ONNX Runtime alone, a text on each core": [8.0] * 3,
+    }
+    served = {f"{SERVICE}, {clients} client{'s' * (clients > 1)}": [4.0 + clients] * 3 for clients in CLIENTS}
+    lone = {f"{library}, {tokens} tokens": [tokens * slow] * 3 for tokens in LONE_TEXTS
+            for library, slow in {"OpenVINO": 2.0, "ONNX Runtime": 1.0, SERVICE: 3.0}.items()}  # fmt: skip
+    found = ratios({PIPELINE: [5.0] * 3, ENGINE: [10.0, 20.0, 5.0], **alone, **served, **lone})
+    assert found == {
+        "engine alone ÷ OpenVINO alone, a text on each core (at least 0.97)": [1.0, 2.0, 0.5],
+        "service, 16 clients ÷ engine alone (at least 0.85)": [2.0, 1.0, 4.0],
+        "service, 2 clients ÷ 16 clients (at least 0.9)": [0.3] * 3,
+        "service, 16 clients ÷ transformers' pipeline": [4.0] * 3,
+        **{f"service ÷ ONNX Runtime, {tokens} tokens (at most 1.15)": [3.0] * 3 for tokens in LONE_TEXTS},
+    }
+
+
+def test_entities_of_one_run_differ_and_common_ones_compare_by_score() -> None:
+    a, b, c = ({"label": "A", "start": start, "end": start + 1, "score": 0.5} for start in range(3))
+    assert compare([[a, b], []], [[{**a, "score": 0.75}], [c]]) == (0.25, 1 - 1 / 3)

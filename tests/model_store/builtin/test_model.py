@@ -15,9 +15,12 @@ from transformers import AutoModelForTokenClassification, AutoTokenizer
 
 from model_store.builtin import model_folder
 from model_store.builtin.training.labels import LABELS, TAGS
+from service.documents.document import Document
 from service.engine.encoder.encoder import read_checkpoint
 from service.evaluation.labelled_documents import LabelledSpan
-from service.text.tokenizer import TextTokenizer
+from service.families.processor import WindowSizes
+from service.families.registry import open_processor
+from service.families.token_classifier.processor import TokenClassifier
 from service.training.data import Cutter
 from service.training.finetune import find_spans
 
@@ -54,7 +57,10 @@ EXPECTED = {
 
 def tagged(text: str) -> list[LabelledSpan]:
     checkpoint = read_checkpoint(model_folder(), torch.float32)
-    return find_spans(checkpoint.model, Cutter(TextTokenizer(model_folder()), TAGS, checkpoint.max_tokens, 128), text)
+    processor = open_processor(model_folder())
+    assert isinstance(processor, TokenClassifier)
+    cutter = Cutter(processor, TAGS, WindowSizes(checkpoint.max_tokens, overlap=128))
+    return find_spans(checkpoint.model, cutter, Document(text))
 
 
 def test_the_folder_is_small_and_holds_all_its_parts() -> None:

@@ -21,6 +21,7 @@ from model_store.builtin.training.pages.facts import new_trade, tax_number
 from model_store.builtin.training.pages.grammar import choose_template, is_held_out
 from model_store.builtin.training.pages.identifiers import iban
 from model_store.builtin.training.pages.lexicon import LANGUAGES, lexicons
+from service.evaluation.labelled_documents import read_sets
 
 FEWEST_STRUCTURES, FEWEST_LANGUAGES = 40, 20
 SENTENCES = (
@@ -129,3 +130,15 @@ def test_tax_numbers_pass_their_checksum(module: str) -> None:
     is_valid = import_module(f"stdnum.{module}").is_valid
     for seed in range(20):
         assert is_valid(tax_number(Random(seed), module[:2].upper()))
+
+
+def test_pages_with_boxes_are_read_with_their_entities(tmp_path: Path) -> None:
+    assert main([str(tmp_path), "--count", "24", "--boxes"]) == 0
+    (found,) = read_sets([tmp_path / "pages.jsonl"])
+    placed = [document for document in found.documents if document.placed is not None]
+    records = {each["id"]: each for each in map(json.loads, (tmp_path / "pages.jsonl").read_text().splitlines())}
+    assert 0 < len(placed) < len(found.documents)
+    for document in placed:
+        given = records[document.id]
+        texts = [given["text"][each["start"] : each["end"]].split() for each in given["entities"]]
+        assert [document.text[span.start : span.end].split() for span in document.spans] == texts

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from random import Random
 
+import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file
@@ -15,6 +17,7 @@ from model_store.builtin.training.augmentation import with_other_values
 from model_store.builtin.training.labels import TAGS
 from model_store.builtin.training.mixture import PAGES, assemble, mixed, read_public_sets
 from model_store.builtin.training.pages.lexicon import lexicons
+from service.documents.words import words_between_spaces
 from service.engine.encoder.encoder import read_checkpoint
 from service.evaluation.labelled_documents import LabelledDocument, LabelledSet, LabelledSpan
 from service.text.tokenizer import TextTokenizer
@@ -79,13 +82,45 @@ def test_variants_keep_the_layout_and_their_spans_fit() -> None:
     assert changed > 10
 
 
-def test_a_short_training_ends_with_a_folder_that_can_be_served(data: Path, tmp_path: Path) -> None:
+def test_boxes_of_a_set_go_with_its_texts_and_their_variants(data: Path) -> None:
+    records = [json.loads(line) for line in (data / "train" / "invoice_zugferd_de_fr.jsonl").read_text().splitlines()]
+    for number, each in enumerate(records):
+        each["id"] = str(number)
+    (data / "train" / "invoice_zugferd_de_fr.jsonl").write_text("\n".join(map(json.dumps, records)))
+    places = [match.span() for match in re.finditer(r"\S+", records[0]["text"])]
+    words = [[start, end, 10 * start, 20, 10 * end, 30] for start, end in places]
+    boxes = [{"id": name, "width": 800, "height": 99, "words": part} for name, part in (("0", words), ("1", words[:3]))]
+    (data / "boxes").mkdir()
+    (data / "boxes" / "invoice_zugferd_de_fr.jsonl").write_text("\n".join(map(json.dumps, boxes)))
+    first, second, third, *_ = read_public_sets(data)[0].documents
+    assert second.placed is third.placed is None
+    assert first.placed is not None
+    found = words_between_spaces(first.placed)
+    assert found is not None
+    assert found.boxes.round().tolist() == [[left, top, right, bottom] for _, _, left, top, right, bottom in words]
+    variant = with_other_values(Random(3), first, lexicons("en")[0])
+    assert variant.text != first.text
+    assert variant.placed is not None
+    assert variant.placed.text == variant.text
+    moved = words_between_spaces(variant.placed)
+    assert moved is not None
+    last, changed = found.boxes[-1], moved.boxes
+    assert changed[-1].tolist() == last.tolist()
+    assert changed[:, ::2].min() == 0
+    assert not np.isnan(changed).any()
+
+
+@pytest.mark.parametrize("more", [(), ("--layout",)])
+def test_a_short_training_ends_with_a_folder_that_can_be_served(
+    data: Path, tmp_path: Path, more: tuple[str, ...]
+) -> None:
     start, out = make_model(tmp_path / "tiny", labels=TAGS), tmp_path / "out"
     arguments = ["--data", str(data), "--out", str(out), "--from", str(start), "--pages", "30", "--passes", "1"]
-    assert main([*arguments, "--threads", "1", "--device", "cpu", "--minutes", "1"]) == 0
+    assert main([*arguments, "--threads", "1", "--device", "cpu", "--minutes", "1", *more]) == 0
     assert read_checkpoint(out, torch.float32).labels == TAGS
     tokenizer = TextTokenizer(out)
     assert tokenizer.decoding.transitions is not None
+    assert tokenizer.decoding.text_without_boxes is bool(more)
     assert {"NOTICE", "provenance.json", "rules.json"} <= {path.name for path in out.iterdir()}
     assert not (out / "start").exists()
     before, after = (load_file(folder / "model.safetensors")["classifier.weight"] for folder in (start, out))

@@ -11,6 +11,8 @@ from starlette.requests import Request
 
 from service.api.http.request_body import BodyLimits, read_body
 from service.core.errors import GleanerError
+from service.documents.limits import DocumentLimits
+from service.documents.placed_pages import read_placed_pages
 from tests.support.fuzz.mutation import mutate
 
 LIMITS = BodyLimits(request_bytes=8 << 20, documents=100)
@@ -23,10 +25,12 @@ OPTIONS: dict[str, Any] = {
     "model": "documents@stable", "labels": ["DATE", "MONEY"], "min_score": 0.5, "aggregation": "simple",
     "offsets": "utf16", "deadline_ms": 900, "priority": "batch", "include_text": True,
 }  # fmt: skip
+PAGE = {"width": 595, "height": 842, "words": [{"text": "Invoice", "box": [50, 50.5, 90, 62]}]}
 SAMPLES = (
     b"application/json\n\n" + json.dumps({"text": "Invoice INV-20931", **OPTIONS}).encode(),
     b"application/json\n\n" + json.dumps({"documents": [{"id": "a", "text": "b"}, {"text": "c"}], **OPTIONS}).encode(),
     b"application/json\nmin_score=0.5&labels=DATE\n" + json.dumps({"text": "Gr\u00fc\u00dfe \U0001f600"}).encode(),
+    b"application/json\n\n" + json.dumps({"pages": [PAGE, {**PAGE, "image": "iVBORw0KGgo="}]}).encode(),
     b"multipart/form-data; boundary=frontier\npriority=batch\n" + FORM,
     b"multipart/form-data; boundary=frontier; charset=latin-1\n\n" + FORM,
     b"text/plain; charset=utf-8\nmodel=documents&offsets=byte\nInvoice",
@@ -47,7 +51,10 @@ class BodyTarget:
         media_type, _, rest = data.partition(b"\n")
         query, _, body = rest.partition(b"\n")
         try:
-            asyncio.run(read_body(_request(media_type, query, body), LIMITS))
+            found = asyncio.run(read_body(_request(media_type, query, body), LIMITS))
+            for source in found.sources:
+                if source.pages is not None:
+                    read_placed_pages(source.pages, DocumentLimits())
         except GleanerError as error:
             return error.code
         return "body"

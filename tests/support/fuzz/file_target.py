@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import zipfile
 from base64 import b64encode
 from random import Random
@@ -15,6 +16,8 @@ from service.documents.reader import read_document
 from tests.support.document_files import column, pdf, simple_docx, simple_pdf, word_document
 from tests.support.drawn_sheets import sheet
 from tests.support.fuzz.mutation import mutate
+from tests.support.ocr_results import ALTO, HOCR, SIZE, textract
+from tests.support.ocr_results import WORDS as OCR_WORDS
 
 LIMITS = DocumentLimits(max_bytes=4 << 20, max_pages=200, max_characters=2_000_000, max_unpacked_bytes=32 << 20)
 HTML = b"""<!DOCTYPE html><html><head><meta charset="utf-8"><title>A</title></head><body><h1>Invoice</h1>
@@ -61,6 +64,11 @@ def file_targets() -> list[FileTarget]:
     pictured = word_document(lambda document: document.add_picture(io.BytesIO(picture)))
     docx = (make_docx(prose), simple_docx("Invoice INV-20931", "Total 12"), pictured)
     texts = (prose.encode(), "Grüße aus Köln, 3 €".encode("cp1252"), "請求書 123".encode("utf-16"), b"")
+    results = (
+        HOCR.encode(),
+        ALTO.format(version=4, unit="pixel", size=SIZE).encode(),
+        json.dumps(textract(*OCR_WORDS)).encode(),
+    )
     return [
         FileTarget("pdf", "application/pdf", pdfs),
         FileTarget(
@@ -69,7 +77,8 @@ def file_targets() -> list[FileTarget]:
         FileTarget("html", "text/html", (HTML, html, b"<p>" * 50 + b"a", prose.encode())),
         FileTarget("text", "text/plain; charset=utf-8", texts),
         FileTarget("csv", "text/csv", (b'No;Text;"Sum"\n1;"a; ""b""";20,00\n', b"a,b\n1,2\n", b"sep=|\r\na|b\r\n")),
-        FileTarget("any format", None, (*pdfs, *docx, HTML, *texts)),
+        FileTarget("OCR result", None, results),
+        FileTarget("any format", None, (*pdfs, *docx, HTML, *texts, *results)),
     ]
 
 

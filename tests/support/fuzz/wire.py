@@ -101,9 +101,13 @@ def honest(chance: random.Random, number: int) -> list[bytes]:
     tagged = Submitted(
         f"fuzz {number}", MODEL, lengths[:1], "c", Priority.BATCH, FAR, response_kind=ResponseKind.WORD_TAGS
     )
+    boxed = Submitted(f"fuzz {number}", MODEL, lengths, "c", Priority.INTERACTIVE, FAR, columns=5)
+    seen = msgspec.structs.replace(boxed, picture_of=(0,) * len(lengths), picture_side=2)
     for_this_engine: list[tuple[Message, Buffer | None]] = [
         (submitted, np.arange(submitted.tokens, dtype=np.int32)),
         (tagged, np.arange(tagged.tokens, dtype=np.int32)),
+        (boxed, np.arange(5 * boxed.tokens, dtype=np.int32)),
+        (seen, np.arange(5 * boxed.tokens + 3, dtype=np.int32)),
         (Hello(1, revisions=(MODEL,)), None),
         (Cancelled(f"honest {number // FRAMES_OF_A_TURN}"), None),
         (TurnedAway("queue_full", 1, 10), None),

@@ -75,16 +75,19 @@ def test_patterns_and_words_of_the_client_are_looked_for_too(opened: Service) ->
 def test_a_pattern_that_takes_too_long_or_is_none_is_refused(opened: Service) -> None:
     evil = {"supported_entity": "X", "patterns": [{"regex": "^(?:a|a|aa)+$", "score": 1}]}
     broken = {"supported_entity": "X", "patterns": [{"regex": "(", "score": 1}]}
-    slow, none, fine = ask(
+    slow, none, flags, fine = ask(
         opened,
         analyze("a" * 5_000 + "b", ad_hoc_recognizers=[evil]),
         analyze(TEXT, ad_hoc_recognizers=[broken]),
+        analyze(TEXT, allow_list=["0"], allow_list_match="regex", regex_flags=1 << 64),
         analyze(TEXT),
     )
     assert slow["status"] == 422, slow
     assert "2 s" in slow["body"]["error"]
     assert none["status"] == 422
     assert "no pattern" in none["body"]["error"]
+    assert flags["status"] == 400
+    assert "regex_flags" in flags["body"]["error"]
     assert fine["status"] == 200
 
 

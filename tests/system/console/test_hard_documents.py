@@ -17,6 +17,7 @@ from tests.support import console_documents as documents
 from tests.support.browser import opened
 from tests.support.console_page import DONE, ENTITIES, drop, numbers
 from tests.support.document_files import simple_docx
+from tests.support.ocr_results import HOCR
 from tests.support.service import serving, wait_until
 
 TEXT = "Invoice INV-20931 from Acme GmbH, due 12 March 2026, total EUR 1,200.00. Contact: Jane Doe, jane@acme.example. "
@@ -124,6 +125,14 @@ REFUSED = {
     "a web page named PDF": ("a.pdf", b"<html><p>Jane", "Its name says PDF, but its content is something else."),
     "a cut PDF": ("cut.pdf", INVOICE[:900], "This file is damaged. Save or download it anew, and drop that."),
     "a cut DOCX": ("cut.docx", simple_docx("Jane")[:300], "This file is damaged."),
+    "a cut hOCR": ("a.hocr", HOCR[:1500].encode(), "This file is damaged."),
+    "an hOCR without a box": (
+        "a.hocr",
+        HOCR.replace("bbox 500 210 900 262", "").encode(),
+        "This hOCR file does not say where page 1, word 1 stands.",
+    ),
+    "a broken answer of Textract": ("a.json", b'{"Blocks": [{"BlockType": "WORD"', "This file is damaged."),
+    "other JSON": ("a.json", b'{"a": 1}', "This JSON file is no document: of JSON, Textract"),
     "a program": ("a.xyz", b"\x7fELF" + bytes(90), "A file of this kind is not read. Drop one of these: PDF, DOCX,"),
 }
 """What cannot be read: name, bytes, and how what is said of it begins."""
@@ -181,6 +190,11 @@ def test_a_document_over_a_limit_is_told_which_and_what_to_do(page: Page, detail
     assert line.startswith(told)
     assert "drop" in line
     assert "GLEANER" not in line
+
+
+def test_a_damaged_picture_of_a_page_is_told_with_its_page(page: Page) -> None:
+    line = page.evaluate(TOLD, ["unreadable_document", "Page 2, image: The picture is damaged (truncated)."])
+    assert line.startswith("Page 2, image: The picture is damaged (truncated). Make this picture anew")
 
 
 def test_what_may_pass_another_time_is_tried_again_by_a_button(page: Page) -> None:

@@ -9,11 +9,12 @@ import httpx
 import pytest
 
 from tests.support.document_files import simple_docx, simple_pdf
-from tests.support.extraction import TEXT
+from tests.support.extraction import TEXT, placed_page
 from tests.support.openapi_answers import assert_fits
 from tests.support.service import Service
 
 PDF = ("a.pdf", simple_pdf("Anna Smith paid"), "application/pdf")
+PAGES = [placed_page(TEXT)]
 LINES = {"Accept": "application/x-ndjson"}
 REQUESTS: dict[str, tuple[str, dict[str, Any]]] = {
     "a text": ("/extract", {"json": {"text": TEXT}}),
@@ -21,6 +22,10 @@ REQUESTS: dict[str, tuple[str, dict[str, Any]]] = {
     "a batch": ("/extract", {"json": {"documents": [{"text": TEXT}, {"id": "b", "text": "Berlin"}]}}),
     "a batch with a bad text": ("/extract", {"json": {"documents": [{"text": TEXT}, {"text": 5}, {}]}}),
     "lines": ("/extract", {"json": {"documents": [{"text": TEXT}, {"text": "Berlin"}]}, "headers": LINES}),
+    "pages of words": ("/extract", {"json": {"pages": PAGES, "include_text": True, "fields": True}}),
+    "a batch with pages": ("/extract", {"json": {"documents": [{"id": "p", "pages": PAGES}, {"pages": [{}]}]}}),
+    "redacted pages": ("/redact", {"json": {"pages": PAGES}}),
+    "bad pages": ("/extract", {"json": {"pages": [{"width": 0, "height": 1, "words": []}]}}),
     "a form": ("/extract", {"files": [("file", PDF), ("file", ("b.png", b"\x89PNG\r\n\x1a\n", "image/png"))]}),
     "a PDF": ("/extract", {"content": PDF[1], "headers": {"Content-Type": PDF[2]}}),
     "a DOCX": ("/extract", {"files": {"file": ("a.docx", simple_docx("Anna Smith paid"))}}),

@@ -162,7 +162,7 @@ def test_a_model_is_chosen_by_name_tag_or_revision(service: Service) -> None:
             answer = client.post("/extract", json={"text": TEXT, "model": wanted}).json()
             assert answer["model"] == {"name": "other", "revision": other["revision"]}
     assert "folder" not in other
-    assert other["packed"] is True
+    assert other["path"] == "converted"
 
 
 def test_a_text_without_any_token_has_no_entities(service: Service) -> None:

@@ -18,7 +18,7 @@ from model_store.builtin.training.pages.kinds import (
     trade,
 )
 from model_store.builtin.training.pages.lexicon import Lexicon, choose_lexicon
-from model_store.builtin.training.pages.reading import Medium, transcribed
+from model_store.builtin.training.pages.reading import MARGIN_POINTS, Medium, placed, transcribed
 from model_store.builtin.training.pages.sheet import Box, mirrored
 from service.evaluation.labelled_documents import LabelledDocument
 
@@ -45,17 +45,26 @@ KINDS: Final = {
     "note": Kind(20.0, letters.NOTE_AXES, letters.note),
 }
 MEDIA: Final = {Medium.PDF: 0.7, Medium.MARKUP: 0.15, Medium.SPACED: 0.15}
+INKED_SHARE: Final = 0.6
+"""Share of the PDFs whose boxes are those of the ink."""
 PAGE_WIDTH: Final = 90
 
 
 def page(rng: Random, *, kind: str | None = None, lexicon: Lexicon | None = None) -> LabelledDocument:
-    """A labelled document; what is not given is drawn. `group` is the template's signature."""
+    """A labelled document, with boxes if it is read as a PDF; what is not given is drawn.
+
+    `group` is the template's signature.
+    """
     kind = kind or rng.choices(list(KINDS), [k.weight for k in KINDS.values()])[0]
     template = choose_template(rng, kind, KINDS[kind].axes)
     lexicon = lexicon or choose_lexicon(rng)
     medium = rng.choices(list(MEDIA), list(MEDIA.values()))[0]
-    text, spans = transcribed(drawn(rng, lexicon, template).fragments, medium)
-    return LabelledDocument("page", text, spans, template.signature, lexicon.language, kind)
+    read = transcribed(drawn(rng, lexicon, template).fragments, medium)
+    margins = rng.uniform(*MARGIN_POINTS), rng.uniform(*MARGIN_POINTS)
+    boxed = None
+    if medium is Medium.PDF:
+        boxed = placed(read, margins, is_sheet=kind != "receipt", is_inked=rng.random() < INKED_SHARE)
+    return LabelledDocument("page", *read[:2], template.signature, lexicon.language, kind, placed=boxed)
 
 
 def drawn(rng: Random, lexicon: Lexicon, template: Template) -> Box:

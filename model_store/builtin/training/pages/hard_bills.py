@@ -116,7 +116,7 @@ def hard_bill(rng: Random) -> LabelledDocument:
     trade = new_trade(rng, _unknown(rng, lexicon) if rng.random() < UNKNOWN_LANGUAGES else lexicon)
     how, taxes = rng.choice(parties.ARRANGEMENTS), _taxes(rng, trade)
     box = _page(rng, trade, how, taxes)
-    text, spans = transcribed(box.fragments, rng.choice((Medium.PDF, Medium.PDF, Medium.MARKUP, Medium.SPACED)))
+    text, spans, _ = transcribed(box.fragments, rng.choice((Medium.PDF, Medium.PDF, Medium.MARKUP, Medium.SPACED)))
     spans = tuple(_of_party(span, text, trade) for span in spans)
     fields = {label.lower(): tuple(text[s.start : s.end] for s in spans if s.label == label) for label in KNOWN}
     if any(span.label == PART_OF_TAX for span in spans):

@@ -1,14 +1,19 @@
 """Reading simulates a file reader: it makes lines in reading order, text and spans of a page.
 
 A PDF is read in the service's own order of words; a test draws pages and compares. HTML and DOCX give the drawing
-order, with tabs between cells; layout-keeping text gives the lines with runs of spaces.
+order, with tabs between cells; layout-keeping text gives the lines with runs of spaces. A PDF alone has boxes.
 """
 
 from collections.abc import Sequence
 from enum import StrEnum
-from itertools import groupby
+from itertools import accumulate, groupby
+from typing import Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
 
 from model_store.builtin.training.pages.sheet import Fragment, Part, width_of
+from service.documents.document import Document, Layout, Page
 from service.documents.pdf.reading_order import order_lines
 from service.documents.pdf.words import NEAR_COLUMNS, Word, are_numbers
 from service.evaluation.labelled_documents import LabelledSpan
@@ -32,10 +37,19 @@ class Medium(StrEnum):
     SPACED = "spaced"
 
 
-def transcribed(fragments: Sequence[Fragment], medium: Medium = Medium.PDF) -> tuple[str, tuple[LabelledSpan, ...]]:
-    """Text and spans. An entity that other text interrupts has a span for each part."""
+class Transcript(NamedTuple):
+    """What is read of a page: its text, its entities, and each fragment with the place in the text where it begins."""
+
+    text: str
+    spans: tuple[LabelledSpan, ...]
+    places: tuple[tuple[int, Fragment], ...]
+
+
+def transcribed(fragments: Sequence[Fragment], medium: Medium = Medium.PDF) -> Transcript:
+    """Read a page. An entity that other text interrupts has a span for each part."""
     text: list[str] = []
     spans: list[LabelledRun] = []
+    places: list[tuple[int, Fragment]] = []
     position = 0
     for number, line in enumerate(_lines(fragments, medium)):
         before: Fragment | None = None
@@ -43,6 +57,7 @@ def transcribed(fragments: Sequence[Fragment], medium: Medium = Medium.PDF) -> t
             gap = _separator(before, fragment, medium) if before else "\n" * bool(number)
             text.append(gap)
             position += len(gap)
+            places.append((position, fragment))
             for part in fragment.parts:
                 if part.label and (bare := part.text.strip()):
                     start = position + part.text.index(bare)
@@ -52,7 +67,56 @@ def transcribed(fragments: Sequence[Fragment], medium: Medium = Medium.PDF) -> t
                 text.append(part.text)
                 position += len(part.text)
             before = fragment
-    return "".join(text), tuple(LabelledSpan(start, end, label) for start, end, label, _ in spans)
+    labelled = tuple(LabelledSpan(start, end, label) for start, end, label, _ in spans)
+    return Transcript("".join(text), labelled, tuple(places))
+
+
+MARGIN_POINTS: Final = (18.0, 72.0)
+"""Least and most of a page's margins."""
+SHEET: Final = (595.0, 842.0)
+"""Least width and height of a sheet; more is written on a larger one."""
+
+
+ASCENT, SMALL, DESCENT = 6.2, 4.4, 1.6
+"""Points of Courier's ink at size 10: of tall and small letters above the line, and of some below it."""
+_SMALL_LETTERS, _LOW_LETTERS = frozenset("acegmnopqrsuvwxyz"), frozenset("gjpqy,;()[]")
+
+
+def placed(read: Transcript, margins: tuple[float, float], *, is_sheet: bool, is_inked: bool) -> Document:
+    """Make the document of a page that was read as a PDF, with the boxes of its characters in Courier.
+
+    Args:
+        margins: to the left and at the top.
+        is_sheet: the paper is not cut to what is written on it.
+        is_inked: boxes are around the ink, as in a PDF, and else as high as a line, as some OCR gives them.
+    """
+    left, top = margins
+    shift = np.array([left, top, left, top])
+    boxes = np.full((len(read.text), 4), np.nan, dtype=np.float32)
+    for start, fragment in read.places:
+        boxes[start : start + len(fragment.text)] = _character_boxes(fragment, is_inked=is_inked) + shift
+    boxes[[each.isspace() for each in read.text]] = np.nan
+    wide, high = (float(np.nanmax(boxes[:, edge], initial=0.0)) for edge in (2, 3))
+    width, height = wide + left, high + top
+    if is_sheet:
+        width = max(width, SHEET[0])
+        height = max(height, width * SHEET[1] / SHEET[0])
+    return placed_text(read.text, boxes, width, height)
+
+
+def placed_text(text: str, boxes: npt.NDArray[np.float32], width: float, height: float) -> Document:
+    """Make a document of one page from the boxes of its characters, `[characters, 4]`, NaN for white space."""
+    starts = [0, *(place + 1 for place, each in enumerate(text) if each == "\n")]
+    return Document(text, (Page(1, 0, len(text), width, height),), Layout(boxes, np.array(starts, dtype=np.int32)))
+
+
+def _character_boxes(fragment: Fragment, *, is_inked: bool) -> npt.NDArray[np.float64]:
+    """Compute the boxes of a fragment's characters in points, `[characters, 4]`."""
+    edges = np.array([*accumulate(map(width_of, fragment.text), initial=0)], dtype=np.float64) + fragment.x
+    above = [SMALL if is_inked and each in _SMALL_LETTERS else ASCENT for each in fragment.text]
+    below = [DESCENT if not is_inked or each in _LOW_LETTERS else 0.0 for each in fragment.text]
+    base, lefts = POINTS_A_LINE * (fragment.y + 1), POINTS_A_CHARACTER * edges
+    return np.column_stack([lefts[:-1], base - np.array(above), lefts[1:], base + np.array(below)])
 
 
 def _add(spans: list[LabelledRun], span: LabelledRun) -> None:

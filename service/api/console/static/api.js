@@ -69,10 +69,10 @@ export async function extract(source, options, signal, id = newId()) {
   return { ...found, document: found.documents[0], request: answer.headers.get("X-Request-Id") };
 }
 
-/** A page of a PDF as a picture: {url, width, height, pages}, lengths in points. */
-export async function picture(file, page, width, signal) {
+/** A page of a file as a picture: {url, width, height, pages}, lengths in the unit of its boxes. */
+export async function picture({ file, type, isDrawn }, page, width, signal) {
   const answer = await ask(`/console/picture?page=${page}&width=${width}`, { method: "POST", body: file, signal,
-    headers: { "Content-Type": "application/pdf" } });
+    headers: { "Content-Type": isDrawn ? "application/pdf" : type } });
   const [across, down, pages] = answer.headers.get("X-Page").split(" ").map(Number);
   return { url: URL.createObjectURL(await answer.blob()), width: across, height: down, pages };
 }

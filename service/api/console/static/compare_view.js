@@ -95,7 +95,7 @@ export class View {
     const { source } = this;
     const turn = this.turn = {};
     this.strip?.close();
-    this.strip = source?.hasPages ? new PageStrip(source) : null;
+    this.strip = source?.isDrawn ? new PageStrip(source) : null;
     delete this.root.dataset.compared;
     const text = source && !this.strip && make("div", { class: "text card soft" }, await preview(source));
     if (turn !== this.turn) return; // another document, or its comparison, shows by now
@@ -141,8 +141,8 @@ export class View {
     findings.colours = COLOURS;
     findings.labels = [...COLOURS.keys()].map((label) => [label, entities.filter((each) => each.label === label).length]).filter(([, number]) => number);
     const pages = a.document.pages ?? 1;
-    this.strip = this.source.hasPages ? new PageStrip(this.source, { onPage: (number) => list.setPage(number) }) : null;
-    this.strip?.setPages(pages);
+    this.strip = a.document.page_sizes ? new PageStrip(this.source, { onPage: (number) => list.setPage(number) }) : null;
+    this.strip?.setPages(pages, a.document.page_sizes);
     this.strip?.setFindings(findings, a.document.unread_pages, a.document.partly_read);
     const list = new EntityList(findings, { pages });
     const tell = (letter, answer) => make("p", {}, make("b", {}, letter), ` ${answer.model.name} `, make("span", { class: "mono" }, short(answer.model.revision)), ` · ${count(answer.document.entities.length, "entity", "entities")} · ${milliseconds(answer.timing.total_ms)}`);

@@ -30,7 +30,8 @@ export class DocumentView {
     this.source = this.list = null;
     this.strip?.close();
     this.strip = null;
-    this.root.replaceChildren(startView({ open: (source) => this.open(source), models: this.models, ...more }));
+    const choice = (changed) => (this.models().length > 1 ? ["Model ", this.#choice(more.again ?? changed)] : []);
+    this.root.replaceChildren(startView({ open: (source) => this.open(source), model: () => this.#model, choice, ...more }));
   }
 
   /** Show a document: its pages as they are drawn, its entities when they are there. */
@@ -39,7 +40,7 @@ export class DocumentView {
     const abort = this.abort = new AbortController();
     this.strip?.close();
     this.source = source;
-    this.strip = source.hasPages ? new PageStrip(source, { onPage: (number) => this.#onPage(number), onFailed: () => this.problem && this.#fail(this.problem) }) : null;
+    this.strip = source.isDrawn ? this.#pagesOf(source) : null;
     this.findings = this.answer = this.list = this.problem = null;
     const progress = new Progress(() => this.strip?.known ?? 0);
     this.notes = make("div", { class: "notes" });
@@ -57,24 +58,31 @@ export class DocumentView {
     }
   }
 
+  #pagesOf(source) {
+    return new PageStrip(source, { onPage: (number) => this.#onPage(number), onFailed: () => this.problem && this.#fail(this.problem) });
+  }
+
   get document() { return this.source; }
 
-  #options() { return { ...(this.model && { model: this.model }), ...(this.#isGivenLabels() ? { labels: this.labels.value } : { fields: "true" }) }; }
+  #options() { return { ...(this.model && this.#model && { model: reference(this.#model) }), ...(this.#isGivenLabels() ? { labels: this.labels.value } : { fields: "true" }) }; }
 
-  /** Whether the chosen model, or else the first one, is told what to find. */
-  #isGivenLabels() { return (this.models().find((each) => reference(each) === this.model) ?? this.models()[0])?.free_labels; }
+  /** The chosen model, or else the first one; undefined while none is known. */
+  get #model() { return this.models().find((each) => reference(each) === this.model) ?? this.models()[0]; }
+
+  #isGivenLabels() { return this.#model?.free_labels; }
+
+  #choice(changed) {
+    return make("select", { "aria-label": "Model", onchange: (event) => { this.model = event.target.value; changed(); } },
+      ...this.models().map((each) => make("option", { value: reference(each), selected: each === this.#model }, `${each.name} · ${each.tag || each.state} · ${short(each.revision)}`)));
+  }
 
   #layout() {
-    const model = make("select", { "aria-label": "Model", onchange: () => { this.model = model.value; this.open(this.source); } },
-      ...this.models().map((each) => make("option", { value: reference(each),
-        selected: this.model.startsWith(each.name) }, `${each.name} · ${each.tag || each.state} · ${short(each.revision)}`)));
-    if (this.model) model.value = this.model;
-    this.modes = this.strip ? make("div", { class: "choice", role: "group", "aria-label": "Show" },
-      ...["Pages", "Text"].map((name) => make("button", { type: "button", "aria-pressed": String(name === "Pages"), onclick: () => this.#mode(name) }, name))) : null;
+    this.modes = make("div", { class: "choice", role: "group", "aria-label": "Show", hidden: !this.strip },
+      ...["Pages", "Text"].map((name) => make("button", { type: "button", "aria-pressed": String(name === "Pages"), onclick: () => this.#mode(name) }, name)));
     this.jump = make("span", { class: "jump", hidden: true });
     this.root.replaceChildren(make("div", { class: "work" },
       make("div", { class: "head" }, make("h1", {}, this.source.name), this.facts, this.jump,
-        make("div", { class: "tools" }, this.modes, this.#isGivenLabels() && this.labels, model,
+        make("div", { class: "tools" }, this.modes, this.#isGivenLabels() && this.labels, this.#choice(() => this.open(this.source)),
           make("button", { type: "button", id: "copy", disabled: true, onclick: () => this.#copy() }, "Copy as…"),
           make("button", { type: "button", class: "primary", id: "another", onclick: () => this.#another() }, "Another document"))),
       this.notes, this.body, this.side));
@@ -98,8 +106,10 @@ export class DocumentView {
     if (struck) this.notes.append(make("p", { class: "notice" }, `${count(struck, "character")} left out: they are struck out.`));
     const isPictureUnread = document.partly_read.some((part) => part.page === null && part.reason === "image");
     if (isPictureUnread) this.notes.append(make("p", { class: "notice" }, "A picture in the file, or part of one, was not read."));
+    if (!this.strip && document.page_sizes) this.body.replaceChildren((this.strip = this.#pagesOf(this.source)).node);
+    this.modes.hidden = !this.strip;
     if (this.strip) {
-      this.strip.setPages(total);
+      this.strip.setPages(total, document.page_sizes);
       this.strip.setFindings(this.findings, document.unread_pages, document.partly_read);
       if (total > 1) this.#addJump(total);
     } else this.body.replaceChildren((this.text = new MarkedText(this.findings)).node);

@@ -40,7 +40,7 @@ const KINDS = {
     [/^A (?:zip|gzip|7-Zip) archive/, () => "An archive is not read as one document. Unpack it, and drop its files one by one."],
     [/^A mail|'message\//, () => "A mail is not read. Save it as PDF, and drop that; its attachments can be dropped one by one."],
     [/^A file of calendars|calendar|vcard/, () => "Calendars and address books are not read. Drop a document that has their text."],
-    [/^A JSON/, () => "A JSON file is not read as a document. Drop the documents that it tells of, or send its texts from a program."],
+    [/^A JSON/, () => "This JSON file is no document: of JSON, Textract’s answers and pages of words are read. Drop the documents that it tells of, or send its texts from a program."],
     [/^A HEIC/, () => "A photo of the kind HEIC or AVIF is not read. Save it as JPEG, and drop that."],
     [/recognizing its text/, () => `Pictures are not read here, as OCR is not installed. Drop a file that has text in it: ${TAKEN.documents}.`],
     [/^(.*) is not supported; .*Save it/, (what) => `${what} is not read. ${SAVE}`],
@@ -54,7 +54,11 @@ const KINDS = {
     [/are hidden/, () => "All text of this document is hidden, so that no person sees it. Hidden text is not read."],
     [/has no text|struck out/, () => "There is no text in this document that can be read."],
     [/was sent as (PDF|DOCX)/, (kind) => `Its name says ${kind}, but its content is something else. Give it its right ending, or save it as ${kind}.`],
-    [/damaged|not well formed/, () => "This file is damaged. Save or download it anew, and drop that."],
+    [/has no pages: send/, () => "This model reads words by their places on a page, and this document has no pages. Choose another model, or drop a PDF, a scan, or a result of OCR (hOCR, ALTO, Textract’s JSON)."],
+    [/sees a picture of each page, and page (\d+)/, (page) => `This model looks at a picture of each page, and there is none of page ${page}. Choose another model, or drop the PDF or the scan itself.`],
+    [/^(Page [\d,]+, image: (?!it is no).*)/, (sentence) => `${sentence} Make this picture anew, or choose a model that does not look at pictures.`],
+    [/^Page ([\d,]+(?:, word [\d,]+)?): the (hOCR|ALTO) has no/, (where, kind) => `This ${kind} file does not say where page ${where} stands. Write it anew, and drop that.`],
+    [/damaged|not well formed|no answer of Textract/, () => "This file is damaged. Save or download it anew, and drop that."],
   ],
 };
 

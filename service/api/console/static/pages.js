@@ -1,4 +1,4 @@
-// The pages of a PDF or picture, drawn by the service when they come near, with the entities' boxes over them.
+// The pages of a PDF, a picture or a file of words, drawn by the service when they come near, with the entities' boxes over them.
 
 import { picture } from "./api.js";
 import { draw, make, percent, tip } from "./dom.js";
@@ -59,8 +59,8 @@ export class PageStrip {
     this.setPages(1);
   }
 
-  /** Make room for so many pages; their true sizes come with their pictures. */
-  setPages(number) {
+  /** Make room for so many pages; their true sizes come with the answer, or with their pictures. */
+  setPages(number, sizes = []) {
     const size = this.pages[0]?.size ?? A4;
     const added = [];
     while (this.pages.length < number) {
@@ -70,6 +70,7 @@ export class PageStrip {
     }
     this.node.append(...added);
     for (const node of added) this.seen.observe(node);
+    sizes.forEach(([width, height], at) => this.pages[at].url || this.pages[at].fit({ width, height }));
   }
 
   /** `unread`: numbers of the pages that were not read; `parts`: what was not read on others, with boxes and reasons. */
@@ -155,7 +156,7 @@ export class PageStrip {
     const page = this.pages[next - 1];
     try {
       const wide = Math.min(Math.ceil(((page.sheet.clientWidth || 800) * Math.min(devicePixelRatio, 2)) / 200) * 200, 2000);
-      const drawn = await picture(this.source.file, next, wide, abort.signal);
+      const drawn = await picture(this.source, next, wide, abort.signal);
       this.known = drawn.pages;
       this.setPages(drawn.pages);
       page.show(drawn, drawn.pages);
@@ -204,9 +205,9 @@ export class PageStrip {
     for (const entity of this.byPage.get(page.number) ?? []) {
       if (!this.findings.isShown(entity)) continue;
       for (const [left, top, right, bottom] of entity.boxes) {
-        const room = 1.5;
+        const room = 1.5 * Math.max(page.size.width, page.size.height) / A4.height;
         const box = draw("rect", { class: `box ${this.findings.colour(entity)}`, x: left - room, y: top - room,
-          width: right - left + 2 * room, height: bottom - top + 2 * room, rx: 1.5 });
+          width: right - left + 2 * room, height: bottom - top + 2 * room, rx: room });
         page.boxes.append(this.marks.add(entity.index, box));
       }
     }

@@ -15,18 +15,19 @@ const PICTURES = ["png", "jpg", "jpeg", "tif", "tiff", "webp", "bmp", "gif"];
 /** What is taken, once the service has said so at its door. */
 export const TAKEN = { documents: "", pictures: "" };
 /** What the dialog for files offers. */
-export const ENDINGS = [...Object.keys(TYPES), "xml", ...PICTURES].map((each) => `.${each}`).join(",");
+export const ENDINGS = [...Object.keys(TYPES), "xml", "hocr", "json", ...PICTURES].map((each) => `.${each}`).join(",");
 
 const PREVIEW = 40_000; // bytes or characters
 
 const ending = (name) => /\.([a-z0-9]+)$/i.exec(name)?.[1].toLowerCase() ?? "";
 
+/** `isDrawn`: its pages can be drawn before it is read, as those of a PDF or a picture. */
 export function fileSource(file, name = file.name) {
   const type = { ...TYPES, ...OTHERS }[ending(name)] ?? (file.type || "application/octet-stream");
-  return { name, file, type, hasPages: type === "application/pdf" || PICTURE.test(type) };
+  return { name, file, type, isDrawn: type === "application/pdf" || PICTURE.test(type) };
 }
 
-export const textSource = (text) => ({ name: "Pasted text", text, hasPages: false });
+export const textSource = (text) => ({ name: "Pasted text", text, isDrawn: false });
 
 export async function sampleSource(name) {
   const answer = await fetch(`/console/files/samples/${name}`);

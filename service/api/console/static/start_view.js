@@ -22,24 +22,26 @@ export function dropZone(open, words = "Drop a document, scan or photo here") {
     make("button", { type: "button", class: "primary", onclick: () => chosen.click() }, "Choose a file"), make("span", { class: "soft small" }, "or paste one with Ctrl+V"), chosen);
 }
 
-/** The whole page. `models`: gives those served; `problem`, `again`: of the last document; `text`: what was pasted. */
-export function startView({ open, models, problem, again, text = "" }) {
+/** The whole page. `model`: gives the chosen one; `choice`: a list of all, if there are several, with what is done when another
+ * is chosen; `problem`, `again`: of the last document; `text`: what was pasted. */
+export function startView({ open, model, choice, problem, again, text = "" }) {
   const words = make("textarea", { id: "words", placeholder: "Invoice INV-20931 from Acme GmbH, due 12 March 2026, total EUR 1,200.00." });
   words.value = text;
+  const list = make("label", { class: "model" });
   return make("div", { class: "start" },
     make("h1", {}, problem ? "This document was not read" : "See what is found in a document"),
     problem ? failure(problem, again) : make("p", {}, "This service reads it with its own models, on its own machine, and keeps no copy."),
-    dropZone(open, problem ? "Drop another document here" : undefined),
+    list, dropZone(open, problem ? "Drop another document here" : undefined),
     make("form", { class: "paste", onsubmit: (event) => { event.preventDefault(); if (words.value.trim()) open(textSource(words.value)); } },
       make("label", { for: "words" }, "Or paste a text"), words, make("button", { type: "submit" }, "Extract")),
-    samples(open), facts(models));
+    samples(open), facts(model, (changed) => list.replaceChildren(...choice(changed))));
 }
 
 /** The samples, each behind a button. */
 export const samples = (open) => make("div", { class: "samples" }, make("span", { class: "soft" }, "Or try a sample:"),
   ...SAMPLES.map(([name, title]) => make("button", { type: "button", "data-sample": name, onclick: async () => open(await sampleSource(name)) }, title)));
 
-function facts(models) {
+function facts(model, offer) {
   const limits = make("p", {}, "Long documents are read to the end; nothing is cut off.");
   const scans = make("p");
   const tell = ({ ocr, limits: { bytes: most, pages, characters } }) => {
@@ -49,7 +51,8 @@ function facts(models) {
   };
   entrance().then(tell, () => {});
   const labels = make("p", { class: "labels" }, "The labels of the model that is served, for example names, dates, amounts and identifiers.");
-  const known = () => { if (models().length) labels.replaceChildren(...said(models()[0])); };
+  const tellLabels = () => { if (model()) labels.replaceChildren(...said(model())); };
+  const known = () => { tellLabels(); offer(tellLabels); };
   known();
   document.addEventListener("models", known);
   const part = (title, ...children) => make("section", {}, make("h2", {}, title), ...children);
@@ -63,5 +66,7 @@ function facts(models) {
 function said(model) {
   if (model.free_labels) return [make("b", {}, "What you name: "), "this model is given its labels; beside the document is a box for them."];
   const labels = labelsOf(model).sort();
-  return [make("b", {}, `${count(labels.length, "label")}: `), `${labels.map((each) => named(each.toLowerCase())).join(", ")}.`];
+  const taken = !model.needs_pages ? "" : ` This model sees ${model.needs_pictures ? "pages" : "where words stand"}: it reads PDFs, scans and photos${
+    model.needs_pictures ? "" : ", hOCR, ALTO and Textract’s JSON"}, not texts.`;
+  return [make("b", {}, `${count(labels.length, "label")}: `), `${labels.map((each) => named(each.toLowerCase())).join(", ")}.${taken}`];
 }

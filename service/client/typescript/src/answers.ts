@@ -6,8 +6,8 @@ import type { components } from "./openapi.js";
 export type Schemas = components["schemas"];
 
 /** Options of a request; `signal` ends it and its retries. `offsets` is `utf16` unless it is given. */
-export type ExtractOptions = Omit<Schemas["ExtractRequest"], "text" | "documents"> & { signal?: AbortSignal };
-export type RedactOptions = Omit<Schemas["RedactRequest"], "text" | "documents" | "raw"> & { signal?: AbortSignal };
+export type ExtractOptions = Omit<Schemas["ExtractRequest"], "text" | "pages" | "documents"> & { signal?: AbortSignal };
+export type RedactOptions = Omit<Schemas["RedactRequest"], "text" | "pages" | "documents" | "raw"> & { signal?: AbortSignal };
 
 export type ExtractAnswer = Schemas["ExtractResponse"];
 export type ExtractedDocument = Schemas["ExtractedDocument"];

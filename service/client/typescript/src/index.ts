@@ -21,7 +21,7 @@ import { GleanerError, Unreachable, errorOf, errorOfResponse, strange } from "./
 import { RETRIES, bodyOf, sleep, urlOf, waitSeconds, type RetryBudget, type Source } from "./requests.js";
 
 export type * from "./answers.js";
-export type { FileSource, RetryBudget, Source, TextSource } from "./requests.js";
+export type { FileSource, PageOfWords, PagesSource, RetryBudget, Source, TextSource } from "./requests.js";
 export { GleanerError, Overloaded, RequestError, ServiceError, Unreachable } from "./errors.js";
 
 export interface ClientOptions {

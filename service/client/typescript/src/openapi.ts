@@ -12,7 +12,7 @@ export interface components {
          * @enum {string}
          */
         Aggregation: "constrained" | "simple" | "first" | "average" | "max";
-        /** @description `[left, top, right, bottom]` in points (1/72 inch) from the top left of the page as shown. */
+        /** @description `[left, top, right, bottom]` in points (1/72 inch) from the top left of the page as shown; of a document with words of its own, in the unit of their boxes. */
         Box: [
             number,
             number,
@@ -110,6 +110,7 @@ export interface components {
             unit?: string;
             /** @description The least of its words, if in a picture; 0 to 1. */
             ocr_confidence?: number;
+            words?: components["schemas"]["WordRange"];
         };
         /**
          * @description The finder of an entity: the model (its borders may be a rule's), a rule alone, or an invoice's embedded XML.
@@ -185,7 +186,7 @@ export interface components {
             document: components["schemas"]["ExtractedDocument"];
             timing: components["schemas"]["Timing"];
         };
-        /** @description A JSON body: `text`, or `documents`, with the options beside it. */
+        /** @description A JSON body: `text`, `pages`, or `documents`, with the options beside it. */
         ExtractRequest: {
             /** @description `name`, `name@tag` or `name@sha256:…`; the first served if absent. */
             model?: string | null;
@@ -229,8 +230,9 @@ export interface components {
             /** @description Divide a file into its papers; return what its invoices, credit notes, receipts and résumés say: the best value for each role, rows, taxes, checks. `labels` and `min_score` do not change it. Default: `false`. */
             fields?: boolean;
             text?: string;
+            pages?: components["schemas"]["InputPage"][];
             documents?: components["schemas"]["TextDocument"][];
-        } & (unknown | unknown);
+        } & (unknown | unknown | unknown);
         /** @description The answer to one request; `documents` in the order of the request. */
         ExtractResponse: {
             model: components["schemas"]["ModelRevision"];
@@ -240,7 +242,7 @@ export interface components {
         /**
          * @description One document's entities, or its error.
          *
-         *     `page_sizes`: of each page of a PDF, for those who draw `boxes` over it.
+         *     `page_sizes`: of each page of a PDF, or of those that came with words, for those who draw `boxes` over it.
          *     `unread_pages`: numbers of the pages of which nothing was read, or next to nothing: scans, also with a stamp.
          *     `partly_read`: what was not read of pages with text; all others were read in full.
          *     `ocr_pages`: pages whose pictures were read, with the mean confidence, and how their text was turned; `page` is null
@@ -314,6 +316,7 @@ export interface components {
             unit?: string;
             /** @description The least of its words, if in a picture; 0 to 1. */
             ocr_confidence?: number;
+            words?: components["schemas"]["WordRange"];
             reason: components["schemas"]["FieldReason"];
             alternatives: components["schemas"]["Entity"][];
             /** @description Of a bill's role: what speaks for the value (above 0) and against it (below). */
@@ -357,6 +360,53 @@ export interface components {
             skills?: components["schemas"]["Entity"][];
             languages?: components["schemas"]["Entity"][];
             parties?: components["schemas"]["ContractParty"][];
+        };
+        /**
+         * @description A page of words with their boxes, in any unit, and its picture.
+         * @example {
+         *       "height": 842,
+         *       "width": 595,
+         *       "words": [
+         *         {
+         *           "box": [
+         *             50,
+         *             50,
+         *             80,
+         *             62
+         *           ],
+         *           "text": "Jane"
+         *         },
+         *         {
+         *           "box": [
+         *             85,
+         *             50,
+         *             110,
+         *             62
+         *           ],
+         *           "text": "Doe"
+         *         }
+         *       ]
+         *     }
+         */
+        InputPage: {
+            width: number;
+            height: number;
+            /** @description In reading order. The text is the words with a space between two, and a line end before a word that begins a line by its box. */
+            words: components["schemas"]["InputWord"][];
+            /** @description The picture file of the page in base64 (PNG, JPEG …), for models that look at it. */
+            image?: string | null;
+        };
+        /** @description A word as the caller's own OCR has read it. */
+        InputWord: {
+            /** @description Has a character that is no white space. */
+            text: string;
+            /** @description `[left, top, right, bottom]` in the unit of the page's `width` and `height`, from its top left. */
+            box: [
+                number,
+                number,
+                number,
+                number
+            ];
         };
         /** @description One job of a résumé. `ongoing`: the document says that it lasts ("present"). */
         Job: {
@@ -405,7 +455,7 @@ export interface components {
          * @enum {string}
          */
         Overlaps: "flat" | "nested" | "per_label" | "flat_multi_label" | "nested_multi_label";
-        /** @description `[width, height]` of the page as shown, in points (1/72 inch). */
+        /** @description `[width, height]` of the page as shown, in points (1/72 inch), or as it came with its words. */
         PageSize: [
             number,
             number
@@ -575,7 +625,7 @@ export interface components {
          * @enum {string}
          */
         RedactOutput: "document" | "text";
-        /** @description A JSON body: `text`, or `documents`, with the options beside it. */
+        /** @description A JSON body: `text`, `pages`, or `documents`, with the options beside it. */
         RedactRequest: {
             /** @description `name`, `name@tag` or `name@sha256:…`; the first served if absent. */
             model?: string | null;
@@ -615,8 +665,9 @@ export interface components {
             /** @description Let what was not read of a file's pages stay as it is; otherwise it is refused. Default: `false`. */
             allow_unread?: boolean;
             text?: string;
+            pages?: components["schemas"]["InputPage"][];
             documents?: components["schemas"]["TextDocument"][];
-        } & (unknown | unknown);
+        } & (unknown | unknown | unknown);
         /** @description The JSON answer to one request. */
         RedactResponse: {
             model: components["schemas"]["ModelRevision"];
@@ -672,6 +723,7 @@ export interface components {
             score: number | null;
             page: number | null;
             boxes: components["schemas"]["Box"][];
+            words?: components["schemas"]["WordRange"];
             text?: string;
         };
         /** @description A redacted file; `data` in base64. */
@@ -691,16 +743,17 @@ export interface components {
          *     `label_tokens`: the most tokens of a label, where a model of its own reads labels; 0: the window sets the limit.
          *     `finds_records`: a request may have a `schema` of up to `labels_per_pass` fields. `license`: as its folder says.
          *     `state`: `serving` is what its name and tag lead to; `previous` is served to those who ask for the revision itself;
-         *     `failed` is not served, because no revision of its name and tag could be brought up (`problem`).
-         *     `place`: where its weights are, `device` or `host`. `problem`: why a newer revision was not taken, if so.
-         *     What runs its batches, as in `gleaner_model_path`: `path`: `fused` layers, `packed` rows through transformers' code,
-         *     `padded` ones, rows of `equal` length or `single` ones, and the `reason` why it is no faster one; `attention`: its
-         *     back-ends, joined by `+` where layers differ, `disentangled`, or transformers' `own`; `kernels`: what computes its
-         *     linear layers: `cuda`, or on a CPU `onednn` or, in float32, `torch`; `dtype`: the format of its numbers;
-         *     `dtype_reason`: why it is float32 and not the service's, if so.
+         *     `failed` is not served: no revision of name and tag could be brought up. `place`: where its weights are, `device`
+         *     or `host`. `problem`: why it failed, or why a newer revision was not taken.
+         *     What runs its batches, as in `gleaner_model_path`: `path`: `converted` for a CPU, on a GPU `fused` layers, `packed`
+         *     rows through transformers' code, on both `padded` ones, rows of `equal` length or `single` ones, and the `reason`
+         *     why it is no faster one; `attention`: its back-ends, joined by `+` where layers differ, `disentangled`,
+         *     transformers' `own`, or `openvino`; `kernels`: `cuda`, or on a CPU `openvino` or `torch`; `dtype`: the format of its
+         *     numbers; `dtype_reason`: why it is float32 and not the service's, if so.
          *     `calibrated`: its scores are the share of such entities that is right, on documents like those it was fitted on.
          *     `scheme` of its tags: `BIO`, `IOB1` (`I-` begins entities, `B-` parts neighbours), `BIOES`, `BILOU`, `BMES`, `IO`,
          *     or `plain`: each tag is a label; empty with `free_labels`.
+         *     `needs_pages`: it answers PDFs, pictures and pages of words alone; `needs_pictures`: it sees a picture of each page.
          */
         ServedModel: {
             name: string;
@@ -727,6 +780,8 @@ export interface components {
             dtype_reason: string;
             calibrated: boolean;
             scheme: string;
+            needs_pages: boolean;
+            needs_pictures: boolean;
             /** @description The labels of its entities, which the option `labels` takes. Empty with `free_labels`: it takes any. */
             entity_labels: string[];
         };
@@ -752,12 +807,13 @@ export interface components {
             base: components["schemas"]["Entity"] | null;
             amount: components["schemas"]["Entity"] | null;
         };
-        /** @description One document of a JSON batch. */
+        /** @description One document of a JSON batch: `text`, or `pages`. */
         TextDocument: {
             /** @description Comes back with the result. */
             id?: string | null;
-            text: string;
-        };
+            text?: string;
+            pages?: components["schemas"]["InputPage"][];
+        } & (unknown | unknown);
         /** @description Milliseconds by stage, summed over the documents; `total_ms` is the request's own time. */
         Timing: {
             parse_ms: number;
@@ -785,6 +841,11 @@ export interface components {
          * @enum {string}
          */
         ValueKind: "bic" | "card" | "date" | "email" | "iban" | "money" | "percent" | "phone" | "quantity" | "tax_id" | "text" | "url";
+        /** @description `[first, end)` of the document's own words, counted from 0 on `page`; of an entity that goes on on the next page, those of its first one. */
+        WordRange: [
+            number,
+            number
+        ];
     };
     responses: never;
     parameters: never;

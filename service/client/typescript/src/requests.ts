@@ -1,10 +1,20 @@
 /** Bodies of requests, and when a failed one is sent again. */
 
+import type { Schemas } from "./answers.js";
 import { Overloaded, type GleanerError } from "./errors.js";
 
 /** A text with the id that its result has; without one it is the document's place in the request. */
 export interface TextSource {
   text: string;
+  id?: string;
+}
+
+/** A page of words with their boxes; `image`: the bytes of its picture file, or these in base64. */
+export type PageOfWords = Omit<Schemas["InputPage"], "image"> & { image?: string | ArrayBuffer | Uint8Array | null };
+
+/** Pages of words in place of a text; their entities have `words`. */
+export interface PagesSource {
+  pages: PageOfWords[];
   id?: string;
 }
 
@@ -16,45 +26,60 @@ export interface FileSource {
   mediaType?: string;
 }
 
-/** One document: a text, or a file such as a `File` of a form, a `Blob`, or bytes (a `Buffer`). */
-export type Source = string | TextSource | Blob | ArrayBuffer | Uint8Array | FileSource;
+/** One document: a text, pages of words, or a file such as a `File` of a form, a `Blob`, or bytes (a `Buffer`). */
+export type Source = string | TextSource | PagesSource | Blob | ArrayBuffer | Uint8Array | FileSource;
 
-/** The body for documents, all texts (JSON) or all files (a form); bytes without a name have their place as one. */
+/** The body for documents: texts and pages (JSON), or files (a form); bytes without a name have their place as one. */
 export function bodyOf(sources: readonly Source[], options: object, batch: boolean): string | FormData {
   const chosen = Object.entries(options).filter(([, value]) => value !== undefined && value !== null);
   const texts = sources.map(textOf).filter((each) => each !== undefined);
   const [first] = texts;
   if (first === undefined) return formOf(sources.map(fileOf), chosen);
-  if (texts.length < sources.length) throw new TypeError("one request holds texts or files, not both");
-  const documents = batch || first.id !== undefined ? { documents: texts } : { text: first.text };
-  return JSON.stringify({ ...documents, ...Object.fromEntries(chosen) });
+  if (texts.length < sources.length) throw new TypeError("one request holds texts and pages, or files, not both");
+  const documents = batch || first.id !== undefined ? { documents: texts } : first;
+  return JSON.stringify({ ...documents, ...Object.fromEntries(chosen) }, inJson);
 }
 
 const FILE_NAME =
-  /^\S{1,1000}\.(?:pdf|docx?|html?|txt|md|xml|png|jpe?g|tiff?|webp|bmp|gif|odt|rtf|xlsx?|pptx?|csv|eml)$/i;
+  /^\S{1,1000}\.(?:pdf|docx?|html?|txt|md|xml|png|jpe?g|tiff?|webp|bmp|gif|odt|rtf|xlsx?|pptx?|csv|eml|hocr|json)$/i;
 
-function textOf(source: Source): TextSource | undefined {
+function textOf(source: Source): TextSource | PagesSource | undefined {
   if (typeof source === "string") {
     if (FILE_NAME.test(source))
       console.warn(`"${source}" is sent as a text: for a file pass { data, name }, for this text { text: "${source}" }.`);
-    return { text: wellFormed(source) };
+    return { text: source };
   }
-  return isText(source) ? { ...source, text: wellFormed(source.text) } : undefined;
+  return isPages(source) || isText(source) ? source : undefined;
 }
 
-/** Halves of characters, as `slice` leaves them, are no Unicode: each becomes U+FFFD, which is as long. */
-function wellFormed(text: string): string {
-  return text.replace(/\p{Surrogate}/gu, "\ufffd");
+/** A value as JSON has it: bytes in base64; halves of characters, as `slice` leaves them, as U+FFFD, which is as long. */
+function inJson(this: Record<string, unknown>, name: string, value: unknown): unknown {
+  const given = this[name]; // A Buffer comes here as what its `toJSON` makes of it.
+  if (given instanceof ArrayBuffer) return base64(new Uint8Array(given));
+  if (given instanceof Uint8Array) return base64(given);
+  return typeof value === "string" ? value.replace(/\p{Surrogate}/gu, "\ufffd") : value;
+}
+
+const AT_ONCE = 8_192; // bytes that are arguments of one call
+
+function base64(bytes: Uint8Array): string {
+  let characters = "";
+  for (let at = 0; at < bytes.length; at += AT_ONCE) characters += String.fromCharCode(...bytes.subarray(at, at + AT_ONCE));
+  return btoa(characters);
 }
 
 function isText(source: object): source is TextSource {
   return "text" in source && typeof source.text === "string";
 }
 
+function isPages(source: object): source is PagesSource {
+  return "pages" in source && Array.isArray(source.pages);
+}
+
 function fileOf(source: Source, number: number): { blob: Blob; name: string } {
   const { data, name, mediaType } = isNamed(source) ? source : { data: source, name: undefined, mediaType: undefined };
   if (!(data instanceof Blob || data instanceof ArrayBuffer || ArrayBuffer.isView(data)))
-    throw new TypeError("a document is a text, a Blob, an ArrayBuffer, bytes, or { data, name }");
+    throw new TypeError("a document is a text, { pages }, a Blob, an ArrayBuffer, bytes, or { data, name }");
   const isReady = data instanceof Blob && mediaType === undefined;
   const blob = isReady ? data : new Blob([data as BlobPart], { type: mediaType ?? "" });
   return { blob, name: name ?? (data instanceof Blob && "name" in data ? String(data.name) : String(number)) };

@@ -17,7 +17,6 @@ from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
 from service.core.errors import ModelError
 from service.families.engine.checkpoint import (
-    HARMLESS,
     Checkpoint,
     LabelTrunk,
     Weights,
@@ -60,7 +59,7 @@ def read_trunk(folder: Path, config: dict[str, Any], weights: Weights, dtype: to
             ignore_mismatched_sizes=True,
         )
     inner = {name for name in report["missing_keys"] if name.startswith(f"{prefix}.")}
-    require_complete(folder, model, {**report, "missing_keys": {each for each in inner if not _is_harmless(each)}})
+    require_complete(folder, model, {**report, "missing_keys": inner})
     for name, _ in list(model.named_children()):
         if name != prefix:
             setattr(model, name, nn.Identity())
@@ -85,7 +84,3 @@ def read_weights(folder: Path, *, hollow: bool = False) -> Weights:
 def taken(weights: Weights, prefix: str) -> Weights:
     """Those whose names begin so, without it; they are not among the others afterwards."""
     return {name.removeprefix(prefix): weights.pop(name) for name in list(weights) if name.startswith(prefix)}
-
-
-def _is_harmless(name: str) -> bool:
-    return any(part in name for part in HARMLESS)

@@ -23,14 +23,12 @@ LABEL_TRUNK = "token_rep_layer.labels_encoder.model."
 UNUSED_BY_BI_ENCODERS = "rnn."
 
 
-def read(folder: Path, dtype: torch.dtype, *, int8: bool = False, hollow: bool = False) -> Checkpoint:
+def read(folder: Path, dtype: torch.dtype, *, hollow: bool = False) -> Checkpoint:
     """Read the folder's model; `hollow`: names, shapes and formats of its weights alone.
 
     Raises:
         ModelError: a weight is missing or left over, or the model is of a kind that is not known.
     """
-    if int8:
-        dtype = torch.float32
     config = read_config(folder)
     with readable(folder):
         weights = read_weights(folder, hollow=hollow)

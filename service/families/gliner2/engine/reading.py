@@ -21,7 +21,7 @@ TRUNK = "encoder."
 UNUSED_BY_SPANS = "classifier."
 
 
-def read(folder: Path, dtype: torch.dtype, *, int8: bool = False, hollow: bool = False) -> Checkpoint:
+def read(folder: Path, dtype: torch.dtype, *, hollow: bool = False) -> Checkpoint:
     """Read the folder's model; `hollow`: names, shapes and formats of its weights alone.
 
     Raises:
@@ -30,7 +30,7 @@ def read(folder: Path, dtype: torch.dtype, *, int8: bool = False, hollow: bool =
     config = read_config(folder)
     with readable(folder):
         weights = read_weights(folder, hollow=hollow)
-        precision = stored_precision(weights) if hollow else torch.float32 if int8 else dtype
+        precision = stored_precision(weights) if hollow else dtype
         trunk = read_trunk(folder, config.encoder_config, taken(weights, TRUNK), precision)
     return checkpoint_of(folder, trunk, _head(folder, config, weights, int(trunk.config.hidden_size)))
 

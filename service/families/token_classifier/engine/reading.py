@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -26,23 +27,28 @@ from service.families.engine.checkpoint import (
 from service.text.decoding_files import TRANSITIONS
 
 
-def read(folder: Path, dtype: torch.dtype, *, int8: bool = False, hollow: bool = False) -> Checkpoint:
+def read(folder: Path, dtype: torch.dtype, *, hollow: bool = False) -> Checkpoint:
     """Read the folder's token classifier.
 
     Args:
         dtype: to read the weights in.
-        int8: read them in float32 instead, since they are still to be quantised.
         hollow: read names, shapes and formats of the weights alone.
 
     Raises:
-        ModelError: the folder is no complete token classifier; the detail is one sentence with the reason.
+        ModelError: the folder is no complete token classifier, or one that needs more than text; the detail is one
+            sentence with the reason.
     """
+    return read_classifier(folder, dtype, hollow=hollow, check=_check_inputs)
+
+
+def read_classifier(folder: Path, dtype: torch.dtype, *, hollow: bool, check: Callable[[Path], None]) -> Checkpoint:
+    """What `read` does, for any family of token classifiers; `check`: raises ModelError before the weights are read."""
     if not any(folder.glob("*.safetensors")):
         raise ModelError(f"the folder {folder.name} has no safetensors weights")
     with readable(folder), quiet_transformers():
         _check_layers(folder)
-        _check_inputs(folder)
-        model, report = _hollow(folder) if hollow else _whole(folder, torch.float32 if int8 else dtype)
+        check(folder)
+        model, report = _hollow(folder) if hollow else _whole(folder, dtype)
     require_complete(folder, model, report)
     model.eval().requires_grad_(False)
     names: dict[int, str] = model.config.id2label

@@ -1,0 +1,107 @@
+"""Page input: what a sequence carries beside token ids, as a model takes it: its tokens' boxes, its page's picture.
+
+A sequence of such a model is int32 `[tokens, BOXED]`: an id, and the box of the token's word on its page. The picture
+goes with it (`core/sequences.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from service.core.arrays import Pictures, TokenIds
+from service.core.errors import InternalError
+from service.core.sequences import picture_of, with_picture
+
+LARGEST = 1_000
+"""Largest coordinate of a box in thousandths of its page."""
+FARTHEST = 1_000.0
+"""Largest coordinate, either way, of a box in shares of its page: words may stand a little outside."""
+
+Boxes = npt.NDArray[np.int64] | npt.NDArray[np.float32]
+Colours = tuple[float, float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class PictureInput:
+    """How pictures enter a model: each number times `factor`, less its colour's mean, over its colour's deviation.
+
+    Attributes:
+        side: width and height in pixels.
+    """
+
+    side: int
+    factor: float = 1 / 255
+    mean: Colours = (0.5, 0.5, 0.5)
+    deviation: Colours = (0.5, 0.5, 0.5)
+
+    def of(self, sequences: Sequence[TokenIds]) -> Pictures:
+        """The pictures of sequences: `[sequences, 3, side, side]`."""
+        return np.stack([picture for each in sequences if (picture := picture_of(each)) is not None])
+
+    def refuse_others(self, sequence: TokenIds) -> None:
+        """Raise InternalError for a sequence without a picture of this size."""
+        picture = picture_of(sequence)
+        if picture is None or picture.shape != (3, self.side, self.side) or picture.dtype != np.uint8:
+            raise InternalError(f"a sequence without its page's picture of {self.side} pixels")
+
+
+@dataclass(frozen=True, slots=True)
+class PageInput:
+    """How boxes and pictures enter a model.
+
+    Attributes:
+        in_shares: the last columns are the bits of float32 shares of the page; else thousandths of it.
+        padding: box of a padding token, in the model's own numbers.
+        picture: None for a model that sees no pictures.
+    """
+
+    in_shares: bool
+    padding: tuple[float, float, float, float]
+    picture: PictureInput | None = None
+
+    def boxes(self, sequence: TokenIds) -> Boxes:
+        """Read the boxes, as the model takes them, of `[tokens, BOXED]`: `[tokens, 4]`."""
+        if self.in_shares:
+            return np.ascontiguousarray(sequence[:, 1:]).view(np.float32)
+        return sequence[:, 1:].astype(np.int64)
+
+    def padded_boxes(self, sequences: Sequence[TokenIds], longest: int) -> Boxes:
+        """Read the boxes of several sequences: `[sequences, longest, 4]`."""
+        padded = np.empty((len(sequences), longest, 4), dtype=np.float32 if self.in_shares else np.int64)
+        padded[:] = self.padding
+        for row, sequence in zip(padded, sequences, strict=True):
+            row[: len(sequence)] = self.boxes(sequence)
+        return padded
+
+    def refuse_others(self, sequence: TokenIds) -> None:
+        """Raise InternalError for what the model cannot take; on a CUDA device such a box would break it."""
+        if self.picture is not None:
+            self.picture.refuse_others(sequence)
+        if self.in_shares:
+            if not (np.abs(self.boxes(sequence)) <= FARTHEST).all():  # NaN as well.
+                raise InternalError("a sequence with a box that is no part of a page")
+            return
+        boxes = sequence[:, 1:]
+        ordered = (boxes[:, :2] <= boxes[:, 2:]).all()
+        if not ordered or boxes.min() < 0 or boxes.max() > LARGEST:
+            raise InternalError(f"a sequence with a box that is not within 0 to {LARGEST}, or reversed")
+
+
+def example(ids: TokenIds, page: PageInput | None, seed: int = 0) -> TokenIds:
+    """Make a sequence of these token ids; of a model that sees pages, with random boxes, and a random picture."""
+    if page is None:
+        return ids
+    random = np.random.default_rng(seed)
+    corners = random.integers(0, LARGEST + 1, (len(ids), 2, 2)).astype(np.int32)
+    corners.sort(axis=1)
+    columns = corners.reshape(-1, 4)
+    if page.in_shares:
+        columns = (columns / LARGEST).astype(np.float32).view(np.int32)
+    sequence = np.column_stack([ids, columns])
+    if page.picture is None:
+        return sequence
+    return with_picture(sequence, random.integers(0, 256, (3, page.picture.side, page.picture.side), dtype=np.uint8))

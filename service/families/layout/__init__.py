@@ -1,0 +1,1 @@
+"""Models that see pages: token classifiers of LayoutLM, LiLT, BROS and LayoutLMv3."""

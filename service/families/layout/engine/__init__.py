@@ -1,0 +1,1 @@
+"""Models that see pages, in the engine: what is read of a folder, with torch."""
