@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from gunicorn.app.base import BaseApplication
+from gunicorn.workers.base import Worker
 
 from service.api.arbiter import WorkerArbiter
 from service.api.http.access import open_access
@@ -29,6 +30,7 @@ class GunicornServer(BaseApplication):  # type: ignore[misc]
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
+        self._replaces = False
         super().__init__()
 
     def load_config(self) -> None:
@@ -44,7 +46,7 @@ class GunicornServer(BaseApplication):  # type: ignore[misc]
             "timeout": STUCK_SECONDS,
             "worker_tmp_dir": settings.runtime_dir and str(settings.runtime_dir),
             "logger_class": "service.api.arbiter.GunicornLogger",
-            "post_fork": lambda _server, _worker: die_with_parent(),
+            "post_fork": self._forked,
             "post_worker_init": lambda _worker: collect_seldom(),
             "child_exit": lambda arbiter, worker: _worker_ended(arbiter, worker.pid, settings),
             "control_socket_disable": True,
@@ -60,7 +62,11 @@ class GunicornServer(BaseApplication):  # type: ignore[misc]
     def load(self) -> Any:
         from service.api.app import create_app
 
-        return create_app(self._settings)
+        return create_app(self._settings, replaces=self._replaces)
+
+    def _forked(self, arbiter: WorkerArbiter, worker: Worker) -> None:
+        die_with_parent()
+        self._replaces = worker.age > arbiter.num_workers
 
     def run(self) -> None:
         WorkerArbiter(self).run()

@@ -41,12 +41,17 @@ from service.settings import Settings
 log = logging.getLogger(__name__)
 
 
-def create_app(settings: Settings) -> ASGIApp:
-    """Build the application; its lifespan starts and stops the worker's parts."""
+def create_app(settings: Settings, *, replaces: bool = False) -> ASGIApp:
+    """Build the application; its lifespan starts and stops the worker's parts.
+
+    Args:
+        replaces: the worker replaces one that ended, beside others that serve. It accepts no connections until it
+            knows the engine: it would refuse requests that the others answer.
+    """
     registry = open_adapters(settings.adapters)
     app = FastAPI(
         version=distribution_version(),
-        lifespan=lambda app: _lifespan(app, settings, registry),
+        lifespan=lambda app: _lifespan(app, settings, registry, replaces),
         routes=router.routes,
         openapi_url=None,
         docs_url=None,
@@ -76,7 +81,9 @@ def create_app(settings: Settings) -> ASGIApp:
 
 
 @asynccontextmanager
-async def _lifespan(app: FastAPI, settings: Settings, registry: AdapterRegistry) -> AsyncIterator[dict[str, Any]]:
+async def _lifespan(
+    app: FastAPI, settings: Settings, registry: AdapterRegistry, replaces: bool
+) -> AsyncIterator[dict[str, Any]]:
     async with open_worker(settings) as worker, _access(settings, worker) as access:
         worker.starting.add_done_callback(_end_if_failed)
         app_state = AppState(
@@ -102,6 +109,8 @@ async def _lifespan(app: FastAPI, settings: Settings, registry: AdapterRegistry)
             connections.watched(),
             registry.running(app_state, settings),
         ):
+            if replaces:
+                await worker.know_the_engine()
             yield {"app_state": app_state, "connections": connections, "console": console}
         if app_state.tracing is not None:
             await asyncio.to_thread(app_state.tracing.stop)

@@ -7,7 +7,7 @@ import platform
 import time
 from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 
@@ -33,6 +33,9 @@ from service.settings import Settings
 THREADS = 4
 """Threads that tokenize and decode long texts, so that the event loop is free meanwhile."""
 
+KNOW_SECONDS = 10.0
+"""Longest time for which a worker that replaces another accepts no connections because it cannot answer them yet."""
+
 QUEUED_REQUESTS = 2
 """Requests of the largest size whose files may wait for the parsers."""
 
@@ -54,6 +57,13 @@ class Worker:
     metrics: WorkerMetrics
     active_requests: ActiveRequests
     traces: TraceBook
+
+    async def know_the_engine(self) -> None:
+        """Wait until the parsers have started and the engine has sent its status; not longer than `KNOW_SECONDS`."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(KNOW_SECONDS):
+                await asyncio.wait((self.starting,))
+                await self.engine.heard.wait()
 
 
 @asynccontextmanager

@@ -6,6 +6,7 @@ import hashlib
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from model_store.local.store import Revision, Store
@@ -18,6 +19,19 @@ MakeModel = Callable[..., Path]
 Upload = Callable[..., tuple[Revision, PushResult]]
 SHARDS = {f"model-{number}.safetensors": bytes([number]) * 20_000 for number in range(4)}
 QUICK = DownloadOptions(range_bytes=7_000, retry=RetryPolicy(limit_seconds=0.5, first_wait_seconds=0.01))
+
+
+@dataclass(slots=True)
+class WaitClock:
+    """A clock on which time passes by its own waits alone, however busy the machine is; for a `RetryPolicy`."""
+
+    now_seconds: float = 0.0
+
+    def __call__(self) -> float:
+        return self.now_seconds
+
+    def sleep(self, seconds: float) -> None:
+        self.now_seconds += seconds
 
 
 @contextmanager

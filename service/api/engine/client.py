@@ -110,6 +110,7 @@ class EngineClient:
         self._numbers = itertools.count()
         self._pending: dict[str, Pending] = {}
         self._status = Status(engine="", phase=Phase.SYNCING)
+        self.heard = asyncio.Event()
         self._connected = False
         self._opened = False
         self._silence = HeartbeatTimeout()
@@ -255,6 +256,7 @@ class EngineClient:
             notification.add_done_callback(self._notifications.discard)
         self._status = status
         self._connected = True
+        self.heard.set()
         self._opened = self._opened or self.serving
         if self.serving:
             self._submit_all()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -18,7 +17,7 @@ from model_store.remote.open import open_remote
 from model_store.remote.retry import Attempts, RetryPolicy, with_retries
 from model_store.remote.s3 import S3Remote
 from model_store.remote.tags import change_remote_tag
-from tests.support.stores import SHARDS, Upload
+from tests.support.stores import SHARDS, Upload, WaitClock
 
 DIGEST = "a" * 64
 
@@ -162,23 +161,12 @@ def test_a_folder_that_cannot_be_used_is_refused(tmp_path: Path) -> None:
         list(FolderRemote(tmp_path / "none").stats(""))
 
 
-@dataclass(slots=True)
-class Clock:
-    now_seconds: float = 0.0
-
-    def __call__(self) -> float:
-        return self.now_seconds
-
-    def sleep(self, seconds: float) -> None:
-        self.now_seconds += seconds
-
-
-def policy(clock: Clock, share: float = 1.0) -> RetryPolicy:
+def policy(clock: WaitClock, share: float = 1.0) -> RetryPolicy:
     return RetryPolicy(limit_seconds=10.0, random=lambda: share, clock=clock, sleep=clock.sleep)
 
 
 def test_waits_double_up_to_a_limit_and_are_drawn_from_zero_to_that() -> None:
-    full, half = policy(Clock()), policy(Clock(), share=0.5)
+    full, half = policy(WaitClock()), policy(WaitClock(), share=0.5)
     assert [round(full.wait_seconds(failures), 3) for failures in (1, 2, 3, 7, 8, 1000)] == [0.1, 0.2, 0.4, 6.4, 8, 8]
     assert half.wait_seconds(3) == pytest.approx(0.2)
 
@@ -192,11 +180,11 @@ def test_work_is_repeated_until_it_succeeds() -> None:
             raise RemoteUnavailable("not now.")
         return "done"
 
-    assert with_retries(policy(Clock()), work) == "done"
+    assert with_retries(policy(WaitClock()), work) == "done"
 
 
 def test_the_error_after_the_limit_says_how_often_it_was_tried() -> None:
-    clock = Clock()
+    clock = WaitClock()
 
     def work() -> None:
         raise RemoteUnavailable("not now.")
@@ -207,7 +195,7 @@ def test_the_error_after_the_limit_says_how_often_it_was_tried() -> None:
 
 
 def test_progress_restarts_the_time_limit() -> None:
-    clock = Clock()
+    clock = WaitClock()
     attempts = Attempts(policy(clock))
     for _ in range(100):
         attempts.failed(RemoteUnavailable("not now."))
@@ -223,5 +211,5 @@ def test_a_refusal_is_not_retried() -> None:
         raise RemoteRefused("no.")
 
     with pytest.raises(RemoteRefused):
-        with_retries(policy(Clock()), work)
+        with_retries(policy(WaitClock()), work)
     assert tried == [1]
