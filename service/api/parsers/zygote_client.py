@@ -144,7 +144,7 @@ class _Running:
             arguments = (*COMMAND, msgspec.json.encode(config).decode())
             process = await asyncio.create_subprocess_exec(*arguments, stdin=theirs.fileno(), env=parser_environment())
         reader, writer = await asyncio.open_unix_connection(sock=ours)
-        late = partial(log.warning, "the parsers' zygote is slow to start", extra={"event": LogEvent.ZYGOTE_LATE})
+        late = partial(log.info, "the parsers' zygote is slow to start", extra={"event": LogEvent.ZYGOTE_LATE})
         notice = asyncio.get_running_loop().call_later(LATE_SECONDS, late)
         try:
             ready = await _message(reader)
