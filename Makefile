@@ -96,7 +96,7 @@ gpu: .venv/.dev ## the checks that need a CUDA device, then the GPU's table of B
 	$(BIN)/python -m loadtest.bench.gpu
 
 storage: .venv/.s3-server ## the S3 server that tests and benchmarks start
-bench: .venv/.dev .venv/.s3-server .venv/.gliner .venv/.inference-libraries ## the benchmarks of BENCHMARKS.md (ONLY=throughput, host, start, cold, labels, bulk)
+bench: .venv/.dev .venv/.s3-server .venv/.gliner .venv/.inference-libraries ## the benchmarks of BENCHMARKS.md (ONLY=throughput, host, start, cold, labels, pages, bulk)
 	$(BIN)/python -m loadtest.bench $(if $(ONLY),--only $(ONLY))
 
 .PHONY: chaos

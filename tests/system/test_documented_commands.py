@@ -37,6 +37,7 @@ NOT_RUN = {
     r"printf .*> keys$": "a cluster's secret",
     r"make (test|infra)$": "they run tests; what they make is made here by the command in them",
     r"make (loadtest|chaos|bench|gpu)": "minutes to hours; tests/loadtest runs them at a small size",
+    r".*-m loadtest\.bench": "minutes of load, and libraries beside the service's",
     r".*loadtest --find-knee": "ten minutes; tests/loadtest/test_cli.py runs it with shorter trials",
     r".*simulate wave --release": "reads what --find-knee writes",
     r"gleaner bulk (estimate|start|status) ": "buckets and a queue; tests/commands/test_bulk_fleet.py has some",
