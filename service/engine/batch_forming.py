@@ -6,8 +6,9 @@ documents that come meanwhile are in it, and so that a document waits for one fu
 Clients with a small backlog may get a batch of their own (`small_backlog`): as the next one, or, where batches take
 turns, as a second one while one runs.
 
-There, batch work and interactive work run in separate batches. Batch work yields: interactive work is launched beside
-it at once, and computed after the unit that is running. While there is some, no second batch of batch work is formed.
+Where batches take turns (on a CPU), batch work and interactive work run in separate batches. Interactive work is
+launched beside batch work at once, and computed after the unit that is running. While there is interactive work, no
+second batch of batch work is formed.
 """
 
 from __future__ import annotations

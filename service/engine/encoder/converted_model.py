@@ -1,11 +1,11 @@
 """Converted model: a transformers model compiled by OpenVINO, which computes it on a CPU faster than torch.
 
-The model is converted at each load, in memory: tracing and compiling take a second or two, and nothing is stored that
-would have to be trusted. Its scores are proven against torch's own, with and without neighbours and padding; whatever
-does not convert, or not to the same scores, stays with torch. Afterwards torch's weights are freed.
+The model is converted at each load, in memory: tracing and compiling take a second or two, and no stored conversion
+has to be trusted. Its scores are compared with torch's, with and without neighbours and padding. A model that does not
+convert, or whose scores differ, stays with torch; else torch's weights are freed.
 
 OpenVINO reports to its makers that it was imported, and each use of its `convert_model`, by the package
-`openvino_telemetry`. That one is hidden from it here, before its first import, and then it reports nothing.
+`openvino_telemetry`. This module hides that package before OpenVINO's first import, so nothing is reported.
 """
 
 from __future__ import annotations
@@ -38,22 +38,23 @@ if TYPE_CHECKING:
     from openvino import CompiledModel, Core, Model
 
 TRACED_TOKENS = 24
-"""Least tokens of the rows that a model is traced with; more where it has windows, which a shorter trace would lose."""
+"""Least tokens of the rows that a model is traced with; more for sliding windows, which a shorter trace would lose."""
 TOLERANCE = 1e-3
 """Most error of a score in float32, as a share of the largest one."""
 PRECISIONS = {torch.float32: "f32", torch.bfloat16: "bf16"}
 INT8_LIMIT = 0.1
 """Most mean error of the logits in 8-bit integers, as a share of their mean size."""
 INT8_GROUP = 128
-"""Features of a row that share a scale as OpenVINO turns them into 8-bit integers at each product."""
+"""Features of a row that share a scale when OpenVINO turns them into 8-bit integers, before each product."""
 SMALLEST_OUTPUT = 64
 """Least output features of a product that is computed in 8-bit integers: a classification head stays as it is."""
 LARGEST = 127
+"""Largest 8-bit integer of a weight."""
 TINY = 1e-12
 """Least scale, for a channel of zeros."""
 
 Inputs = Callable[..., dict[str, torch.Tensor]]
-"""`padded_inputs` with what is the same for all groups of a model."""
+"""`padded_inputs` with those arguments that are the same for all groups of a model."""
 
 log = logging.getLogger(__name__)
 
@@ -61,7 +62,7 @@ sys.modules["openvino_telemetry"] = None  # type: ignore[assignment]
 
 
 class NotConverted(Exception):
-    """A model stays with torch. `reason`: why, in a word."""
+    """A model cannot be converted and stays with torch; `reason` says why."""
 
     def __init__(self, reason: PathReason, detail: str) -> None:
         super().__init__(detail)
@@ -96,14 +97,14 @@ class ConvertedModel:
 def convert(
     checkpoint: Checkpoint, dtype: torch.dtype, longest: int, *, int8: bool = False, known: bool = False
 ) -> tuple[ConvertedModel, str]:
-    """Convert a checkpoint's model, whose weights are freed; returns it with the reason why it is in float32, if so.
+    """Convert a checkpoint's model and free its weights; returns it, and why it is in float32 or an empty string.
 
     Args:
         checkpoint: its model is in float32.
         dtype: float32 or bfloat16.
         longest: tokens of the longest sequence to try.
         int8: let products compute in 8-bit integers, and only the rest in `dtype`.
-        known: the same model was converted before and proven in this precision.
+        known: the same model was converted before, and its scores were right in this precision.
 
     Raises:
         NotConverted: it stays with torch, as it was.
@@ -133,7 +134,7 @@ def convert(
 def _proven(
     checkpoint: Checkpoint, graph: Model, inputs: Inputs, dtype: torch.dtype, longest: int, *, int8: bool
 ) -> tuple[ConvertedModel, str]:
-    """Compile a graph and prove it: in float32, which hides no fault of the conversion, and in the served precision."""
+    """Compile a graph and check its scores: in float32, which hides no fault of conversion, then as it is served."""
     short, medium = (min(length, longest) for length in LENGTHS)
     batches = [example_sequences(checkpoint, lengths) for lengths in ([longest, short], [medium])]
     own = torch.cat([_own_scores(checkpoint.model, inputs([tokens])) for batch in batches for tokens in batch])
@@ -179,7 +180,7 @@ def _quantize(graph: Model) -> None:
 def _traced(checkpoint: Checkpoint, inputs: Inputs, tokens: int) -> Model:
     """Trace a model with two rows, one of them padded; the graph takes any number of rows of any length.
 
-    Code that makes a constant of a length shows that in the proof (DeBERTa's distances, up to a limit).
+    If the code turns a length into a constant, as DeBERTa's does with distances up to a limit, the scores show it.
     """
     from openvino.frontend import FrontEndManager
     from openvino.frontend.pytorch.ts_decoder import TorchScriptPythonDecoder
@@ -197,9 +198,9 @@ def _traced(checkpoint: Checkpoint, inputs: Inputs, tokens: int) -> Model:
 
 
 def _unmask_hidden(graph: Model) -> None:
-    """Let each token that may see none see all, as torch's attention does without harm: here its NaN would spread.
+    """Let a token see all tokens if its mask hides all, as it does for padding beyond a sliding window.
 
-    Tokens of padding beyond a sliding window are such.
+    torch's attention returns 0 for such a token; OpenVINO's returns NaN, which spreads to other tokens.
     """
     from openvino import Type, opset13
 
@@ -218,7 +219,7 @@ def _unmask_hidden(graph: Model) -> None:
 
 
 class _ForwardPass(nn.Module):
-    """A model's forward pass with the inputs that there may be, and its first output alone."""
+    """A model's forward pass that leaves out absent inputs and returns the first output alone."""
 
     def __init__(self, model: PreTrainedModel) -> None:
         super().__init__()
@@ -239,7 +240,7 @@ class _ForwardPass(nn.Module):
 
 
 def _widest_window(model: PreTrainedModel) -> int:
-    """Most tokens that a layer with a sliding window lets a token see, to both sides."""
+    """Compute the most tokens, on both sides together, that a sliding window shows to a token; 0 without windows."""
     windows = (getattr(part, "sliding_window", None) for part in model.modules())
     return 2 * max((each for each in windows if isinstance(each, int)), default=0)
 
@@ -265,8 +266,8 @@ def _compiled(graph: Model, inputs: Inputs, dtype: torch.dtype, *, int8: bool = 
 def _new_core() -> Core:
     """Make OpenVINO's core, and its CPU plugin, in a thread that ends at once.
 
-    The plugin sets a stack for signals (AMX needs a large one) in the thread that makes it, and frees that stack with
-    the last model, also where the thread still has it: the next signal there would end the process.
+    The plugin gives the thread that makes it a stack for signals (AMX needs a large one), and frees that stack with the
+    last model. If the thread still ran, its next signal would end the process.
     """
     from openvino import Core
 

@@ -57,7 +57,7 @@ def load_encoder(
 
 
 def reading_dtype(device: torch.device, dtype: torch.dtype) -> torch.dtype:
-    """Choose the precision to read weights in: on a CPU float32, from which OpenVINO makes what it computes with."""
+    """Choose the precision to read weights in: on a CPU float32, which OpenVINO converts to its own."""
     return torch.float32 if device.type == "cpu" else dtype
 
 
@@ -106,7 +106,7 @@ def build_encoder(
         int8: on a CPU, let products compute in 8-bit integers, and only the rest in `dtype`.
         known: path of a model of the same configuration on this device, for which the checks on the host are left
             out; None runs them.
-        as_on_gpu: on a CPU, let torch run it in the rows of a GPU, whose memory is to be measured.
+        as_on_gpu: on a CPU, let torch run it in rows as on a GPU, to measure their memory.
         longest_tokens: length of the longest sequence to come, if the model takes it.
     """
     refuse_blind(checkpoint)
@@ -188,9 +188,9 @@ class TransformersEncoder:
         compute: computes, or queues, a batch: all tokens' logits, or a trunk's states, end to end on the device.
 
     Attributes:
-        kernels, attention: what computes it, as in `/models`.
-        dtype_name, dtype_reason: precision that it is computed in, and why not in another one.
-        module: the model with its head, if any; of a converted one without weights, which OpenVINO has.
+        kernels, attention: names of the code that computes it, as in `/models`.
+        dtype_name, dtype_reason: precision of the computation, and why it is not the requested one.
+        module: the model with its head, if any; a converted model has no weights there, as OpenVINO has them.
     """
 
     def __init__(
@@ -228,8 +228,8 @@ class TransformersEncoder:
         """Compute a batch, or on a GPU queue it; the returned function waits for each sequence's logits, in order.
 
         Raises:
-            InternalError: a sequence is empty or too long, holds an id outside the model's vocabulary, or other
-                numbers of its tokens than the model takes. On a CUDA device it would break the whole context.
+            InternalError: a sequence is empty or too long, holds an id outside the model's vocabulary, or boxes
+                or a picture that the model cannot take. On a CUDA device it would break the whole context.
         """
         if self._head is None:
             scores = self.rows(sequences)

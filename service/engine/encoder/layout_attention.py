@@ -4,12 +4,12 @@ LiLT adds the scores of text and layout, and both streams use the sum:
 
     score[i, j] = q_i · k_j / √d + p_i · r_j / √e = [q_i / √d, p_i / √e] · [k_j, r_j]
 
-BROS adds what queries say of the distance of two boxes, u_i · sin(a_j - a_i) + w_i · cos(a_j - a_i), where the angles a
+BROS adds a score for the distance of two boxes, u_i · sin(a_j - a_i) + w_i · cos(a_j - a_i), where the angles a
 are a box's coordinates times frequencies, and u and w are projections of q:
 
     (u_i cos a_i + w_i sin a_i) · sin a_j + (w_i cos a_i - u_i sin a_i) · cos a_j
 
-So nothing is held for each pair of tokens, where their own code holds 192 numbers for each.
+So no numbers are held for each pair of tokens; transformers' code holds 192.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ def _bros_states(base: Any, rows: torch.Tensor, batch: PackedBatch) -> torch.Ten
 
 
 def _angles(base: Any, batch: PackedBatch, dtype: torch.dtype) -> Angles:
-    """In float32, as angles take a hundred times the precision of their sines."""
+    """Compute sines and cosines from angles in float32: an angle takes a hundred times the precision of its sine."""
     assert batch.boxes is not None
     frequencies = base.bbox_embeddings.bbox_sinusoid_emb.frequencies(batch.boxes.device)
     angles = (batch.boxes[0] * base.config.bbox_scale).unsqueeze(-1) * frequencies
@@ -153,7 +153,7 @@ def _angles(base: Any, batch: PackedBatch, dtype: torch.dtype) -> Angles:
 
 
 def _places(base: Any) -> nn.Parameter:
-    """The projection of all corners' distances, as one of the four coordinates' that they are made of."""
+    """Sum the projection of a box's eight corner coordinates to one of its four coordinates."""
     weight = base.bbox_embeddings.bbox_projection.weight
     corners = weight.float().view(len(weight), len(_CORNERS), 2, -1)
     summed = corners.new_zeros(len(weight), 4, *corners.shape[2:])

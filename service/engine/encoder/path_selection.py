@@ -52,12 +52,12 @@ def _has_segments(checkpoint: Checkpoint) -> bool:
 
 
 def _has_pictures(checkpoint: Checkpoint) -> bool:
-    """True if the model makes tokens of a picture beside those of a sequence, which no packed row holds."""
+    """True if the model adds a picture's tokens to those of a sequence, for which a packed row has no place."""
     return checkpoint.page is not None and checkpoint.page.picture is not None
 
 
 def path_on_gpu(checkpoint: Checkpoint, path: ChosenPath, longest: int) -> tuple[ChosenPath, ComputeRows | None]:
-    """Choose the path of a model on its GPU, at most the given one, and its computation of packed rows, if any."""
+    """Choose the path of a model on its GPU, no faster than the given one, and its computation of packed rows."""
     if path.packed and (reason := reason_against_packing(checkpoint)) is not PathReason.NONE:
         path = path_of_rows(checkpoint, reason, longest)
     if not path.packed:

@@ -1,7 +1,7 @@
 """Device errors: classifies an exception of a forward pass as out of memory, a broken device, or a failed batch.
 
-It goes by their texts, since torch raises most of CUDA's errors as plain RuntimeErrors, and so does
-OpenVINO. The texts are in torch's c10/cuda (allocator, driver) and ATen/cuda, ATen/cudnn (libraries).
+It reads their texts, since torch and OpenVINO raise most errors as plain RuntimeErrors. torch's texts are in c10/cuda
+(allocator, driver) and ATen/cuda, ATen/cudnn (libraries).
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ _MEMORY = (
     "could not create a memory object",
     "Failed to allocate",
 )
-"""Texts of missing memory. NVML's: torch was about to name the memory's holders, and NVML did not tell it. The
-last ones are OpenVINO's and its oneDNN's."""
+"""Texts of missing memory. NVML's: torch was about to name the memory's holders, and NVML did not tell it. The last
+three are from OpenVINO and its oneDNN."""
 
 _NO_HANDLE = ("CUBLAS_STATUS_NOT_INITIALIZED", "CUDNN_STATUS_NOT_INITIALIZED")
 """Texts of a library without memory for a thread's handle, and also with a lost context."""

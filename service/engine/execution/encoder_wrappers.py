@@ -49,16 +49,16 @@ class PipelinedEncoder:
 UNIT_TOKENS = 1_024
 """Most tokens of a unit, padding included, unless it is one sequence: more gains nothing."""
 YIELDING_TOKENS = 256
-"""Most tokens of a unit of batch work, for which interactive work may have to wait."""
+"""Most tokens of a unit of batch work, since interactive work may have to wait for it."""
 LENGTH_STEP = 8
-"""Multiple of tokens to which a sequence is padded: for each shape some 30 kilobytes of compiled code are kept."""
+"""Multiple to which a sequence's tokens are padded: OpenVINO keeps some 30 kB of compiled code for each shape."""
 
 
 class DividedEncoder:
     """Computes a batch in units, which take turns with those of other batches.
 
-    Sequences of a unit are padded to one length, that of each one alone: what is computed of a sequence does not depend
-    on its neighbours, in any precision.
+    All sequences of a unit have the same padded length, with which each would also be computed alone. So a sequence's
+    logits do not depend on its neighbours, in any precision.
     """
 
     def __init__(self, encoder: Encoder, turns: DeviceTurns) -> None:
@@ -79,7 +79,7 @@ class DividedEncoder:
 
 
 def units(lengths: Sequence[int], most_tokens: int) -> list[list[int]]:
-    """Group sequences, by index, that are padded to one length, longest first.
+    """Group sequences of the same padded length, by index, longest first.
 
     Args:
         most_tokens: of a group of several sequences, padding included.

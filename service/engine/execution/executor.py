@@ -1,7 +1,7 @@
 """Device executor: runs batches and other work on the device in order, where batches may overlap.
 
 A GPU runs one batch after the other, and copies the results of one while it computes the next. On a CPU batches take
-turns: each computes on all cores, one unit after the other, and between two units the more urgent one goes on. All
+turns: each computes on all cores, one unit after the other, and after each unit the more urgent batch continues. All
 else, such as moving weights or profiling memory, waits for the batches before it, and the batches after it wait for it.
 A batch that has no such work before it goes to the batches' threads at once. Knows nothing of what is computed.
 """
@@ -23,7 +23,7 @@ Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
 MOST_IN_FLIGHT = 2
-"""Most batches in flight: a GPU computes one with one queued behind it; a CPU computes both, so that no core waits."""
+"""Most batches in flight: a GPU computes one and has one queued; on a CPU two take turns, so that no core waits."""
 
 
 class DeviceWork(Protocol):

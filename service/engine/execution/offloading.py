@@ -42,7 +42,7 @@ class Offloadable(Encoder, Protocol):
 class ReloadedFromDisk:
     """Encoder that is dropped to offload it; `reload` makes it again.
 
-    It is dropped too once memory runs out, and made again for the next batch: OpenVINO cannot go on after that.
+    After a failed allocation it is dropped too, and made again for the next batch: OpenVINO cannot continue with it.
     """
 
     def __init__(self, encoder: Encoder, reload: Callable[[], Encoder]) -> None:

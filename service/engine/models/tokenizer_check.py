@@ -117,7 +117,7 @@ def _reads_words(options: dict[str, Any]) -> bool:
 
 
 def _tokens(vocabulary: Vocabulary, text: str, *, of_words: bool) -> list[int]:
-    """A text's tokens, special ones included; `of_words`: each word read by itself."""
+    """Tokenize a text, special tokens included; `of_words`: each word by itself."""
     if of_words:
         mark = mark_of_words(vocabulary)
         content = encoded_words(vocabulary.tokenizer, [mark + word for word in text.split()]).ids

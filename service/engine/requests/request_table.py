@@ -33,7 +33,7 @@ if TYPE_CHECKING:  # It imports torch, for which the engine's first phase does n
 
 
 MOST_WAITING_PICTURE_BYTES = 1 << 30
-"""Most bytes of the pictures of all admitted documents: of 7,133 pages for LayoutLMv3."""
+"""Most bytes of the pictures of all admitted documents: 7,133 pages for LayoutLMv3."""
 RETRY_SECONDS = 1.0
 
 

@@ -28,7 +28,7 @@ from service.settings import Settings, read_settings
 TYPICAL_TOKENS = 160
 SPEED_SECONDS = 2.0
 MEASURED_TOKENS = 4_096
-"""Tokens of the largest batch by which a CPU measures the memory of a GPU's batches: many times what is noise."""
+"""Tokens of the largest batch with which a CPU measures a GPU's memory: its peak is many times the noise."""
 
 
 def main() -> int:
@@ -49,7 +49,8 @@ def main() -> int:
 def make_plan(model: str, settings: Settings, gpu_memory_gib: float | None = None) -> CapacityPlan:
     """Load, warm up and profile a model on this machine's device.
 
-    For a GPU a CPU measures torch, as a GPU runs it; float16 in bfloat16, which has numbers of the same size.
+    To plan for a GPU on a CPU, torch runs the model in rows as on a GPU, in bfloat16 in place of float16: their numbers
+    have the same size.
 
     Raises:
         StoreError: there is no such model.
