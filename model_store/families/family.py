@@ -48,8 +48,8 @@ UNLIMITED_TOKENS = 10**9
 class ModelConfig:
     """A model's properties, from its configuration.
 
-    `max_tokens` counts the tokens of one input, special tokens included; `labels[i]` names class i. `needs`: what its
-    documents must have beside a text, in words for its publisher.
+    `max_tokens` counts the tokens of one input, special tokens included; `labels[i]` names class i. `needs`:
+    a phrase for the publisher on what its documents must have beside a text.
     """
 
     architecture: str

@@ -1,6 +1,6 @@
 """Folders of layout models: token classifiers whose tokens have boxes on a page. Pure.
 
-Known are also the kinds of models that read pages in ways that are not served, so that publishing can say so.
+It also knows kinds of models that read pages in ways that are not served, so that publishing can give the reason.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from model_store.families.token_classifier import TokenClassifierFolder
 WITH_PICTURES = "layoutlmv3"
 KINDS = ("layoutlm", "lilt", "bros", WITH_PICTURES)
 PREPROCESSOR, PROCESSOR = "preprocessor_config.json", "processor_config.json"
-"""What a folder says of its pages' pictures: the first, or `image_processor` in the second."""
+"""Files with a folder's options for pictures: the first, or `image_processor` in the second."""
 DECODING = "decoding.json"
 PAGES, TEXTS = "needs pages", "reads texts without pages as well"
 LARGEST = 1_000
 """Largest coordinate of a box."""
 SPECIAL_BOXES = ("cls_token_box", "sep_token_box", "pad_token_box")
-"""What tokenizer_config.json calls the boxes of special tokens."""
+"""Names of the boxes of special tokens in tokenizer_config.json."""
 _DETECTRON = "reads pictures by detectron2, which does not run here; LayoutLM, LiLT, BROS and LayoutLMv3 are served."
 _GENERATES = "writes a text from a picture of the page and tags no words, so it is not served."
 UNSERVED = {
@@ -42,6 +42,10 @@ UNSERVED = {
     "tapas": "TAPAS reads rows and columns of a table, which are not read here.",
 }
 """Model type → why such a model is not served."""
+MOST_SIDE = 1_024
+"""Most pixels of a picture's side."""
+FILTERS = (0, 1, 2, 3)
+"""Numbers of Pillow's filters that may resize a page's picture: nearest, Lanczos, bilinear, bicubic."""
 
 
 class LayoutFolder(TokenClassifierFolder):
@@ -104,7 +108,7 @@ def needs_pictures(config: Json) -> bool:
 
 
 def picture_options(contents: Contents) -> Json:
-    """What a folder says of its pages' pictures; empty where it says nothing."""
+    """Read a folder's options for pictures; empty without such a file."""
     options: object = contents.get(PREPROCESSOR)
     if options is None:
         options = contents.get(PROCESSOR, {}).get("image_processor")
@@ -112,7 +116,7 @@ def picture_options(contents: Contents) -> Json:
 
 
 def picture_side(config: Json) -> object:
-    """Width and height of the picture that a model reads, in pixels."""
+    """Read the side in pixels of the square picture that a model sees."""
     return config.get("input_size", 224)
 
 
@@ -131,11 +135,6 @@ def _picture_problems(contents: Contents) -> list[FolderProblem]:
     if (filter_ := options.get("resample", 2)) not in FILTERS:
         problems.append(unserved(f"`resample` {filter_!a}"))
     return problems
-
-
-MOST_SIDE = 1_024
-FILTERS = (0, 1, 2, 3)
-"""Numbers of Pillow's filters that may resize a page's picture: nearest, Lanczos, bilinear, bicubic."""
 
 
 def _architectures(config: Json) -> list[str]:

@@ -1,7 +1,7 @@
-"""Page input: what a sequence carries beside token ids, as a model takes it: its tokens' boxes, its page's picture.
+"""Page input: makes a model's inputs of the boxes and the picture that a sequence carries beside its token ids.
 
 A sequence of such a model is int32 `[tokens, BOXED]`: an id, and the box of the token's word on its page. The picture
-goes with it (`core/sequences.py`).
+of the page is attached to it (`core/sequences.py`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from service.core.sequences import picture_of, with_picture
 LARGEST = 1_000
 """Largest coordinate of a box in thousandths of its page."""
 FARTHEST = 1_000.0
-"""Largest coordinate, either way, of a box in shares of its page: words may stand a little outside."""
+"""Largest absolute coordinate of a box in shares of its page."""
 
 Boxes = npt.NDArray[np.int64] | npt.NDArray[np.float32]
 Colours = tuple[float, float, float]
@@ -27,7 +27,7 @@ Colours = tuple[float, float, float]
 
 @dataclass(frozen=True, slots=True)
 class PictureInput:
-    """How pictures enter a model: each number times `factor`, less its colour's mean, over its colour's deviation.
+    """How pictures enter a model: (number × `factor` − its colour's mean) ÷ its colour's deviation.
 
     Attributes:
         side: width and height in pixels.
@@ -39,7 +39,7 @@ class PictureInput:
     deviation: Colours = (0.5, 0.5, 0.5)
 
     def of(self, sequences: Sequence[TokenIds]) -> Pictures:
-        """The pictures of sequences: `[sequences, 3, side, side]`."""
+        """Stack the pictures of sequences: `[sequences, 3, side, side]`."""
         return np.stack([picture for each in sequences if (picture := picture_of(each)) is not None])
 
     def refuse_others(self, sequence: TokenIds) -> None:
@@ -78,12 +78,12 @@ class PageInput:
         return padded
 
     def refuse_others(self, sequence: TokenIds) -> None:
-        """Raise InternalError for what the model cannot take; on a CUDA device such a box would break it."""
+        """Raise InternalError for a picture or box that the model cannot take; a box may break a CUDA device."""
         if self.picture is not None:
             self.picture.refuse_others(sequence)
         if self.in_shares:
             if not (np.abs(self.boxes(sequence)) <= FARTHEST).all():  # NaN as well.
-                raise InternalError("a sequence with a box that is no part of a page")
+                raise InternalError("a sequence with a box that is far outside its page, or not a number")
             return
         boxes = sequence[:, 1:]
         ordered = (boxes[:, :2] <= boxes[:, 2:]).all()
@@ -92,7 +92,7 @@ class PageInput:
 
 
 def example(ids: TokenIds, page: PageInput | None, seed: int = 0) -> TokenIds:
-    """Make a sequence of these token ids; of a model that sees pages, with random boxes, and a random picture."""
+    """Make a sequence of these token ids, with random boxes and a random picture if the model sees them."""
     if page is None:
         return ids
     random = np.random.default_rng(seed)

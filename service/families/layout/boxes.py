@@ -1,7 +1,7 @@
 """Boxes of words as a layout model reads them: thousandths of the page's sides, or shares of them (BROS).
 
-A box is left, top, right, bottom on the page as shown. What a model is given lies within its page and is never
-reversed; a word without ink gets the box of the word before it on its page, the first ones that of the next with ink.
+A box is left, top, right, bottom on the page as shown. Boxes are cut at the page's edges and never reversed. A word
+without ink gets the box of the word before it on its page; the first words get that of the next word with ink.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """Layout models between a document's pages and scores: words with boxes, each page in windows of its own.
 
-The rule: a word is tagged by its first token, and an entity is whole words of one page. Words are the caller's own, or
-what white space parts in a file's text. A document without pages is refused, unless the folder says that its model
-reads texts without boxes as well; then it is read as any token classifier reads it, and all boxes are 0. A model made
-of a text encoder that knows line ends may read the tokens of the text on pages too: its words are those of any text.
+The rule: a word is tagged by its first token, and an entity is whole words of one page. Words are the caller's own; in
+a file's text white space separates them. A document without pages is refused, unless `decoding.json` says that the
+model reads texts without boxes too: then it is read as by any token classifier, and all boxes are 0. A model made from
+a text encoder with a token for line ends may read each page's text instead of its words (`layout_tokens`): its words
+are then found as in any text.
 """
 
 from __future__ import annotations
@@ -141,7 +142,7 @@ def picture_of_page(document: Document, page: int, wanted: PictureFormat) -> Pic
 
 
 def with_blank_pictures(document: Document, wanted: PictureFormat | None) -> Document:
-    """The document with white pictures of its pages, if the model sees some."""
+    """Give the document white pictures of its pages, if the model sees pictures."""
     if wanted is None:
         return document
     white = np.full((3, wanted.side, wanted.side), 255, dtype=np.uint8)

@@ -31,7 +31,7 @@ BROS = "bros"
 BILINEAR = 2
 """Number of the filter that resizes pictures, if the folder does not say it."""
 SPECIAL_BOXES = {"layoutlm": (0, SCALE), BROS: (0, SCALE)}
-"""Model type → where the boxes of the tokens before and behind a text lie, if the folder does not say it; else 0."""
+"""Model type → coordinate of the boxes of special tokens before and behind a text; 0 for others; a folder may say."""
 Ranges = npt.NDArray[np.int32]
 
 
@@ -81,7 +81,7 @@ class LayoutTokenizer(TextTokenizer):
         yield WordTokens(ids, _whole_words(read.written(offsets), owners, words.ranges), owners)
 
     def text_tokens(self, text: str, words: PlacedWords, *, composed: bool) -> Iterator[int | WordTokens]:
-        """Tokenize a text as a whole; what stands between words, such as a line end, goes with the word before."""
+        """Tokenize a text as a whole; a token between words, such as a line end, belongs to the word before it."""
         parts: list[Tokens] = []
         for start, end in self.chunks(text):
             if parts:
@@ -131,7 +131,7 @@ def _picture(contents: Contents) -> PictureFormat:
 
 
 def mark_of_words(vocabulary: Vocabulary) -> str:
-    """What is put before each word: a space for a byte-level tokenizer whose file puts none before a text."""
+    """Choose the prefix of each word: a space for a byte-level tokenizer whose file puts none before a text."""
     splitter = vocabulary.tokenizer.pre_tokenizer
     return " " if splitter is not None and _without_space(json.loads(splitter.__getstate__())) else ""
 

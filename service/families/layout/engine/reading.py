@@ -49,10 +49,10 @@ def read(folder: Path, dtype: torch.dtype, *, hollow: bool = False) -> Checkpoin
 
 
 class BiasedAttention(nn.Module):
-    """LayoutLMv3's attention by torch's kernel, whose scores are not held: its own code goes over them ten times.
+    """LayoutLMv3's attention by torch's kernel, which holds no scores; transformers' code reads them ten times.
 
     Args:
-        biases: those of the batches that are computed now, by the first of their parts; of all layers.
+        biases: `rel_pos` of each batch that is computed now → the bias made of it; shared by all layers.
     """
 
     def __init__(self, own: Any, biases: WeakIdKeyDictionary) -> None:
@@ -85,7 +85,7 @@ class BiasedAttention(nn.Module):
 
 
 class Patches(nn.Module):
-    """LayoutLMv3's convolution of patches that do not overlap, as one product of all: no library is needed for it."""
+    """LayoutLMv3's convolution of patches that do not overlap, as one matrix product: no convolution is needed."""
 
     def __init__(self, own: nn.Conv2d) -> None:
         super().__init__()
@@ -110,7 +110,7 @@ class Sinusoids(nn.Module):
 
     Args:
         size: numbers for each coordinate.
-        projection: what its results go to, in their precision.
+        projection: layer that takes the result, in whose precision it is returned.
     """
 
     def __init__(self, size: int, projection: nn.Linear) -> None:
@@ -130,7 +130,7 @@ class Sinusoids(nn.Module):
 
 
 def _check(folder: Path) -> None:
-    """Refuse what sees more than boxes, or cannot see a whole page."""
+    """Refuse a model of another kind, one that scores relations, and one whose embeddings do not cover a page."""
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     kind, architectures = config.get("model_type"), config.get("architectures") or ()
     if kind not in IN_SHARES:
@@ -155,10 +155,10 @@ def _padding_box(options: Options, *, in_shares: bool) -> Box:
 
 
 def _picture(folder: Path, config: Any) -> PictureInput:
-    """Read how the folder's image processor makes numbers of a picture; what it does not say is LayoutLMv3's own.
+    """Read how the folder's image processor makes numbers of a picture; LayoutLMv3's own values are the defaults.
 
     Raises:
-        ModelError: it makes pictures of another size than the model's.
+        ModelError: its pictures have another size than the model's, or a value is no number.
     """
     files = [name for name in (PREPROCESSOR, PROCESSOR) if (folder / name).is_file()]
     options = picture_options({name: _options(folder, name) for name in files})
