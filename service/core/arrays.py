@@ -10,7 +10,7 @@ import numpy.typing as npt
 TokenIds: TypeAlias = npt.NDArray[np.int32]
 """Token ids of one sequence, special tokens included: `[tokens]`.
 
-Of a model that sees pages `[tokens, BOXED]`: behind each id the box of the token's word on its page, x0, y0, x1, y1.
+For a model that sees pages `[tokens, BOXED]`: each id, then the box of the token's word on its page: x0, y0, x1, y1.
 """
 BOXED: Final = 5
 """Columns of a sequence whose tokens have boxes."""
@@ -23,17 +23,17 @@ Logits: TypeAlias = npt.NDArray[np.float32]
 
 
 def ids_in(sequence: TokenIds) -> TokenIds:
-    """The token ids of a sequence, `[tokens]`; a view."""
+    """Return the token ids of a sequence, `[tokens]`; a view."""
     return sequence if sequence.ndim == 1 else sequence[:, 0]
 
 
 def columns_in(sequence: TokenIds) -> Literal[1, 5]:
-    """Numbers of each token: 1, or `BOXED`."""
+    """Count the numbers of each token: 1, or `BOXED`."""
     return 1 if sequence.ndim == 1 else BOXED
 
 
 def with_ids(sequence: TokenIds, ids: TokenIds) -> TokenIds:
-    """A sequence with other ids, and the boxes that it has."""
+    """Replace a sequence's ids; its boxes stay."""
     if sequence.ndim == 1:
         return ids
     changed = sequence.copy()

@@ -13,7 +13,7 @@ from service.core.types import MOST_PICTURE_BYTES, ResponseKind, Submission
 
 
 class Pictured(np.ndarray[Any, np.dtype[np.int32]]):
-    """A sequence whose page's picture, `[3, side, side]`, goes with it, through copies and views too.
+    """A sequence with its page's picture, `[3, side, side]`, which its copies and views have too.
 
     Or several sequences end to end, with the pictures of all pages.
     """
@@ -25,19 +25,19 @@ class Pictured(np.ndarray[Any, np.dtype[np.int32]]):
 
 
 def picture_of(sequence: object) -> Pictures | None:
-    """What goes with a sequence, if anything does."""
+    """Return a sequence's picture or pictures; None without any."""
     return getattr(sequence, "picture", None)
 
 
 def with_picture(sequence: TokenIds, picture: Pictures) -> TokenIds:
-    """A sequence with its page's picture. Sequences of one page should have one array: each is sent once."""
+    """Attach its page's picture to a sequence. Sequences of a page should share one array: each array is sent once."""
     pictured = sequence.view(Pictured)
     pictured.picture = picture
     return pictured
 
 
 def pictures_in(sequences: Sequence[TokenIds]) -> tuple[tuple[int, ...], list[Pictures]]:
-    """For each sequence the number of its picture, and the pictures, each once; nothing unless all have one."""
+    """Number the pictures of sequences: each sequence's number, and each picture once; nothing unless all have one."""
     every = [found for each in sequences if (found := picture_of(each)) is not None]
     if len(every) < len(sequences):
         return (), []
@@ -47,7 +47,7 @@ def pictures_in(sequences: Sequence[TokenIds]) -> tuple[tuple[int, ...], list[Pi
 
 
 def shape_of(sequences: Sequence[TokenIds]) -> dict[str, Any]:
-    """The fields of a submission that its sequences say."""
+    """Make the fields of a submission that describe its sequences."""
     numbers, pictures = pictures_in(sequences)
     side = pictures[0].shape[-1] if pictures else 0
     lengths, columns = tuple(map(len, sequences)), columns_in(sequences[0])
@@ -55,14 +55,14 @@ def shape_of(sequences: Sequence[TokenIds]) -> dict[str, Any]:
 
 
 def joined(sequences: Sequence[TokenIds]) -> npt.NDArray[np.int32]:
-    """The buffer of a submission: its tokens, and the bytes of the pictures behind them."""
+    """Make the buffer of a submission: its tokens, then the bytes of its pictures."""
     _, pictures = pictures_in(sequences)
     pixels = [np.ascontiguousarray(each).reshape(-1).view(np.int32) for each in pictures]
     return np.concatenate([*(each.reshape(-1) for each in sequences), *pixels])
 
 
 def divided(submission: Submission, buffer: npt.NDArray[np.int32]) -> TokenIds:
-    """The tokens in the buffer of a submission, all sequences end to end, with its pictures if it has any."""
+    """Read a submission's buffer: the tokens of all sequences end to end, with its pictures if it has any."""
     numbers, side = submission.columns * submission.tokens, submission.picture_side
     tokens = buffer[:numbers] if submission.columns == 1 else buffer[:numbers].reshape(-1, submission.columns)
     if not submission.picture_of:

@@ -29,7 +29,7 @@ MOST_SKEW = 45.0
 class Page:
     """One page's range of the text: `number` counts from 1, `start` and `end` are code points.
 
-    `width` and `height` are points, as shown; with a document's own `words`, the unit of their boxes.
+    `width` and `height` are points, as shown; if the document has `words`, they are in the unit of their boxes.
     """
 
     number: int
@@ -69,7 +69,7 @@ class PlacedWords:
     boxes: npt.NDArray[np.float64]
 
     def are_sound(self, length: int) -> bool:
-        """True if they stand one after the other in a text of this length, each with a place."""
+        """True if they stand one after the other in a text of this length, and all have finite boxes."""
         borders = np.concatenate(([0], self.ranges.reshape(-1), [length]))
         is_filled = bool((self.ranges[:, 0] < self.ranges[:, 1]).all())
         return is_filled and bool((np.diff(borders) >= 0).all() and np.isfinite(self.boxes).all())
@@ -206,10 +206,10 @@ class Document:
     the XML of an electronic invoice states. `recognized` lists the pages whose pictures were read, `unread_attachments`
     invoices that are damaged. `pictures` of a format without pages are not read yet: the place of each in the text, and
     the number by which it is recognized. `page_pictures` are the numbers of pages with a text layer and pictures that
-    may hold writing, each with a number that is equal for pages whose pictures show the same. `words` are those that a
-    caller, or the file, gives with their boxes; `page_images` then has a picture file for each page, empty where none
-    was given, or nothing at all. `page_pixels` has each page as a model sees it, uint8 `[3, side, side]`, None without
-    a picture; empty for models that see none.
+    may hold writing, each with a number that is equal for pages whose pictures show the same. `words` are those that
+    the caller or the file gives with their boxes; then `page_images`, unless it is empty, has a picture file for each
+    page, empty where none was given. `page_pixels` has each page as a model sees it, uint8 `[3, side, side]`, None
+    without a picture; it is empty for models that see none.
     """
 
     text: str

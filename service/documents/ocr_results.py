@@ -1,11 +1,11 @@
 """Reads results of OCR programs: hOCR (Tesseract), ALTO XML (versions 2 to 4) and the JSON of AWS Textract.
 
-Each is pages of words with boxes (`placed_pages`), in the order of the file; its units stay as they are. Words without
-a character are left out, and boxes that reach beyond their page end at its edge. Of a word that ALTO divides at the end
-of a line, each part is a word, and the first one keeps its hyphen. Textract's boxes are parts of a page's sides: its
-pages are 1 wide and 1 high.
+A result becomes pages of words with boxes (`placed_pages`), in the order and the units of the file. Empty words are
+left out, and boxes are cut at the edge of their page. If ALTO divides a word at the end of a line, each part is a word,
+and the first one keeps its hyphen. Textract's boxes are shares of a page's sides: its pages are 1 wide and 1 high.
 
-XML and HTML are read by events, and nothing of the file is kept but its words; entities are not expanded.
+XML and HTML are read by events, and only the words of the file are kept. XML that declares a document type is refused,
+so no entities are expanded.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ _CHUNK = 65_536
 _HOCR_WORDS = frozenset(("ocrx_word", "ocr_word"))
 _HOCR_BOX = re.compile(r"\bbbox((?:\s+-?\d{1,9}(?:\.\d{1,9})?){4})(?![\d.])")
 _HTML, _HTML_END = (re.compile(tag, re.IGNORECASE) for tag in (r"<html[\s>]", r"</html\s*>"))
-"""The first and the last tag of a whole file; a part of one, as programs also return it, has neither."""
+"""The first and the last tag of a whole file; programs also return parts of a file, which have neither."""
 _VOID = frozenset("br hr img input link meta wbr".split())
 
 
 def read_ocr_result(format_: Format, data: bytes, *, charset: str | None, limits: DocumentLimits) -> Document:
-    """The document of a file of one of the three formats.
+    """Read a file of one of the three formats.
 
     Raises:
-        UnreadableDocument: it is damaged; a page or a word has no box, or one that is none.
+        UnreadableDocument: it is damaged; a page or a word has no box, or a wrong one.
         DocumentTooLarge: over a limit.
     """
     made = _Pages(limits)
@@ -73,7 +73,7 @@ class _Pages:
             self.pages[page][1].append(OcrWord(text, box))
 
     def page(self, place: int) -> OcrPage:
-        """A page from its own upper left corner; one without a box reaches to the farthest words."""
+        """Make a page whose origin is its upper left corner; without a box it reaches to the farthest words."""
         box, words = self.pages[place]
         if box is None:
             left, top = 0.0, 0.0
@@ -89,7 +89,7 @@ class _Pages:
 
 
 def _placed(box: Box, left: float, top: float, wide: float, high: float) -> Box:
-    """A box on a page with this corner and size, up to its edges; one wholly beside it stays, and is refused later."""
+    """Move a box to a page with this corner and cut it at the edges; a box wholly outside is refused later."""
     a, b, c, d = box[0] - left, box[1] - top, box[2] - left, box[3] - top
     is_beside = a > wide or b > high or c < 0 or d < 0
     return (a, b, c, d) if is_beside else (max(a, 0.0), max(b, 0.0), min(c, wide), min(d, high))
@@ -169,7 +169,7 @@ def _read_alto(data: bytes, made: _Pages) -> None:
 
 
 class _AltoReader:
-    """lxml's parser target for ALTO: a page's size is its own, else (none, or 0) that of its print space."""
+    """lxml's parser target for ALTO; a page without a size, or with 0, has that of its print space."""
 
     def __init__(self, made: _Pages) -> None:
         self._made = made
@@ -263,7 +263,7 @@ class _TextractMetadata(msgspec.Struct, rename="pascal"):
 
 
 class _TextractResponse(msgspec.Struct, rename="pascal"):
-    """An answer of Textract; of an asynchronous job, one of several."""
+    """An answer of Textract; an asynchronous job has several."""
 
     blocks: list[_TextractBlock]
     document_metadata: _TextractMetadata | None = None

@@ -1,4 +1,4 @@
-"""Pages of words with their boxes, as a caller's own OCR has them, to a document.
+"""Reads pages of words with their boxes, from an OCR of the caller's own, into a document.
 
 The text is the words in their order, with a space between two, a line end before a word that begins a line, and an
 empty line between pages. A word begins a line
@@ -6,8 +6,8 @@ empty line between pages. A word begins a line
 - where neither its vertical middle lies in the box of the word before it, nor the other way round, or
 - where it lies left of that word, and neither of the two is of a script that is read from right to left.
 
-The rule: nothing is built of a page that is not as it should be, and what is refused is named by its page, from 1, and
-its word, from 0, as in answers.
+The rule: a page is checked before anything is built of it, and an error names the page, from 1, and the word, from 0,
+as answers do.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ LEAST_SIDE, MOST_SIDE = 1e-6, 1e9
 OUTSIDE_SHARE = 0.01
 """Share of the page's width or height by which a box may reach beyond its edge."""
 _POINTS, _SIDE_POINTS = (500.0, 1_300.0), 842.0
-"""Longer sides of pages whose unit is taken for points (A5 to A3), and the points that other pages' are taken for."""
+"""Least and greatest longer side of pages whose unit is taken for points (A5 to A3); that of other pages in points."""
 _SEPARATOR = "\n\n"
 _FIRST_LETTERS = 16
 _RIGHT_TO_LEFT = ("R", "AL")
 _ELEMENT = re.compile(r"\[(\d+)\]([^`]*)")
-"""The beginning of a place in a list, and what is wrong within the element."""
+"""The element of a list in an error's path, and the path within the element."""
 _T = TypeVar("_T")
 _Boxes = npt.NDArray[np.float64]
 _Flags = npt.NDArray[np.bool_]
@@ -73,7 +73,7 @@ _counted = threading.local()
 
 
 class _RawPage(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A page's members, not decoded; the last one of as many as there may be ends the decoding."""
+    """A page's members, not decoded; decoding ends at the first page beyond the limit."""
 
     width: msgspec.Raw
     height: msgspec.Raw
@@ -104,7 +104,7 @@ _decode_file = msgspec.json.Decoder(_PagesFile).decode
 
 
 def pages_in_file(data: bytes) -> msgspec.Raw | None:
-    """The JSON of `pages` of a file that is an object with such a member; None of any other file."""
+    """Return the JSON of `pages` if a file is an object with such a member; None for any other file."""
     if data[:1] != b"{":
         return None
     try:
@@ -114,10 +114,10 @@ def pages_in_file(data: bytes) -> msgspec.Raw | None:
 
 
 def read_placed_pages(data: msgspec.Raw, limits: DocumentLimits) -> Document:
-    """The document of a JSON list of pages.
+    """Read the document of a JSON list of pages.
 
     Raises:
-        MalformedRequest: it is another list, or has something else than numbers, texts and base64 in it.
+        MalformedRequest: it is no JSON list of pages, or a member has another type than it should.
         UnreadableDocument: as `placed_document`.
         DocumentTooLarge: as `placed_document`.
     """
@@ -133,7 +133,7 @@ def read_placed_pages(data: msgspec.Raw, limits: DocumentLimits) -> Document:
 
 
 def _page(number: int, raw: _RawPage) -> OcrPage:
-    """One page, decoded; its words are counted first."""
+    """Decode one page; its words are counted first."""
     where = f"page {number}"
     if bytes(raw.words).count(b"{") > MOST_WORDS:
         raise _too_many_words(number)
@@ -146,7 +146,7 @@ def _page(number: int, raw: _RawPage) -> OcrPage:
 
 
 def _decoded(decode: Callable[[], _T], where: str, place: Callable[[int], str] = str) -> _T:
-    """The result of `decode`; `where`: what it decodes, and `place`: an element of it, where that is a list."""
+    """Return the result of `decode`; an error names `where`, or `place` of an element if a list is decoded."""
     try:
         return decode()
     except msgspec.ValidationError as error:
@@ -155,18 +155,18 @@ def _decoded(decode: Callable[[], _T], where: str, place: Callable[[int], str] =
             where = place(int(element[1])) + element[2]
         raise MalformedRequest(f"{where}: {(message or path)[:200]}.") from None
     except RecursionError:
-        raise MalformedRequest(f"{where}: JSON that is nested too deeply.") from None
+        raise MalformedRequest(f"{where}: the JSON is nested too deeply.") from None
     except (msgspec.DecodeError, UnicodeError):
-        raise MalformedRequest(f"{where}: no JSON in UTF-8.") from None
+        raise MalformedRequest(f"{where}: this is not JSON in UTF-8.") from None
 
 
 def placed_document(pages: Iterable[OcrPage], limits: DocumentLimits) -> Document:
-    """The document of pages in their order.
+    """Make the document of pages in their order.
 
     Raises:
         UnreadableDocument: no pages; a side that is not positive; an empty word, or one whose box is reversed, not
             finite or outside of its page; an image that is no picture file.
-        DocumentTooLarge: more pages, words, characters or bytes of a picture than there may be.
+        DocumentTooLarge: more pages, words, characters or bytes of a picture than the limit.
     """
     made = _Builder(limits)
     for page in pages:
@@ -229,7 +229,7 @@ class _Builder:
 
 
 def points_of_unit(width: float, height: float) -> float:
-    """The points (1/72 inch) that a page's unit is taken for: the page is about a sheet of paper."""
+    """Choose the points (1/72 inch) of a page's unit, as if the page were about a sheet of paper."""
     longer, (least, most) = max(width, height), _POINTS
     return 1.0 if least <= longer <= most else _SIDE_POINTS / longer
 
@@ -280,7 +280,7 @@ def _checked(number: int, page: OcrPage) -> _Boxes:
     for name, side in (("width", page.width), ("height", page.height)):
         if not LEAST_SIDE <= side <= MOST_SIDE:
             raise UnreadableDocument(
-                f"page {number}, {name}: {side:g} is no side of a page, which is {LEAST_SIDE:g} to {MOST_SIDE:g}."
+                f"page {number}, {name}: {side:g} is not between {LEAST_SIDE:g} and {MOST_SIDE:g}."
             )
     if page.image is not None:
         _check_image(number, page.image)

@@ -12,7 +12,7 @@ _WORD = re.compile(r"\S+")
 
 
 def words_between_spaces(document: Document) -> PlacedWords | None:
-    """The words that white space parts, each with the box around its characters; None without pages or boxes."""
+    """Find the words between white space, each with the box around its characters; None without pages or boxes."""
     if document.layout is None or not document.pages:
         return None
     spans = [match.span() for match in _WORD.finditer(document.text)]
@@ -26,9 +26,9 @@ def words_between_spaces(document: Document) -> PlacedWords | None:
 
 
 def words_of(document: Document, start: int, end: int) -> tuple[int, int] | None:
-    """The document's own words [first, end) that [start:end] touches, counted from 0 on the page of `start`.
+    """Find the given words [first, end) that [start:end] touches, counted from 0 on the page of `start`.
 
-    None without words of its own, or where the range has no characters.
+    None if the document came without words, or the range is empty.
     """
     if document.words is None or not document.pages or start >= end:
         return None
@@ -39,9 +39,9 @@ def words_of(document: Document, start: int, end: int) -> tuple[int, int] | None
 
 
 def shown_boxes(document: Document, start: int, end: int) -> list[Box]:
-    """One box for each line that [start:end] touches: in points, or from its own words in the unit of their page.
+    """Make one box for each line that [start:end] touches: in points, or for given words in the unit of their page.
 
-    Of a word that it touches in part it takes the same part of the box.
+    A word that is touched in part gives the same part of its box.
     """
     words = document.words
     if words is None or document.layout is None:
@@ -63,7 +63,7 @@ def shown_boxes(document: Document, start: int, end: int) -> list[Box]:
 
 
 def _touched(words: PlacedWords, start: int, end: int) -> tuple[int, int]:
-    """The words [first, end) of all that [start:end] touches."""
+    """Find the words [first, end) that [start:end] touches, counted over all pages."""
     return (
         int(np.searchsorted(words.ranges[:, 1], start, side="right")),
         int(np.searchsorted(words.ranges[:, 0], end, side="left")),

@@ -191,7 +191,7 @@ _BYTES_A_SCORE = 8
 _BYTES_A_TOKEN = 300
 """Id, offsets, sequences, and its share of entities."""
 _COPIES_OF_PICTURES = 3
-"""As drawn, beside the tokens until the answer comes, and while they are sent."""
+"""Copies of a picture: as drawn, with the tokens until the answer comes, and in the message that is sent."""
 
 
 @dataclass(slots=True)
@@ -203,7 +203,7 @@ class MemoryLease:
     picture_bytes: int = 0
 
     def hold_pictures(self, count: int) -> None:
-        """Reserve memory for pictures of so many bytes; raises as `grow`."""
+        """Reserve memory for `count` bytes of pictures; raises as `grow`."""
         self.picture_bytes = _COPIES_OF_PICTURES * count
         self.memory.reserve(self, self.picture_bytes)
 

@@ -38,7 +38,7 @@ def text_part(marked: TokenIds) -> TokenIds:
 
 
 def unmarked(text: TokenIds) -> TokenIds:
-    """A sequence that has no labels beside it, with its token ids as they are; its boxes stay."""
+    """Restore the token ids of a sequence that has no labels beside it; its boxes stay."""
     ids = ids_in(text)
     return with_ids(text, np.maximum(ids, ~ids))
 

@@ -21,7 +21,7 @@ from service.documents.pdf.reader import loaded_page, opened_pdf
 MOST_SIDE = 16_000
 """Longest side in pixels, for a page that is a thin strip."""
 TIMES_LARGER = 4
-"""Width of a page's drawing, of which a square is made, for each pixel of the square's side."""
+"""Ratio of a drawing's width to the side of the square that is made of it."""
 _COMPRESSION = 3
 """zlib's level: at its default of 6 a page takes twice as long, and is a tenth smaller."""
 
@@ -51,7 +51,7 @@ def draw_page(data: bytes, wanted: PictureRequest, *, limits: DocumentLimits) ->
 
 
 def squared(picture: Image.Image, wanted: PictureRequest) -> bytes:
-    """The pixels of a picture made a square as wanted, whatever its sides were."""
+    """Resize a picture to the requested square, whatever its sides are, and return its pixels."""
     assert wanted.resample is not None, "a square is wanted"
     side = wanted.width
     return picture.convert("RGB").resize((side, side), Image.Resampling(wanted.resample)).tobytes()
