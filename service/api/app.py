@@ -45,8 +45,8 @@ def create_app(settings: Settings, *, replaces: bool = False) -> ASGIApp:
     """Build the application; its lifespan starts and stops the worker's parts.
 
     Args:
-        replaces: the worker replaces one that ended, beside others that serve. It accepts no connections until it
-            knows the engine: it would refuse requests that the others answer.
+        replaces: the worker replaces one that ended, beside others that serve. It accepts no connections until the
+            engine has answered it: before that it would refuse requests that the others answer.
     """
     registry = open_adapters(settings.adapters)
     app = FastAPI(
@@ -110,7 +110,7 @@ async def _lifespan(
             registry.running(app_state, settings),
         ):
             if replaces:
-                await worker.know_the_engine()
+                await worker.wait_for_engine()
             yield {"app_state": app_state, "connections": connections, "console": console}
         if app_state.tracing is not None:
             await asyncio.to_thread(app_state.tracing.stop)

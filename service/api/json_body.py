@@ -42,7 +42,7 @@ _OF_FILES = frozenset(
     "file files filename path url urls uri href link document_url image image_url pdf content data bytes base64 "
     "documentmetadata blocks jobstatus".split()
 )
-"""Names by which other services take files, and those that Textract's answers begin with, which are files here."""
+"""Names by which other services take files, and the first names in Textract's answers, which are files here."""
 _FILES_ARE_POSTED = (
     " Files are posted, not fetched, and no part of JSON: as `file` of a form (multipart/form-data), or as the body "
     "with its Content-Type."
@@ -92,7 +92,7 @@ def decoded(decode: Callable[[], _T], wrong: Callable[[msgspec.ValidationError],
 
 
 class JsonDocument(NamedTuple):
-    """A document's id, and its text, or the JSON of its pages, not decoded; one that is refused has neither."""
+    """A document's id, and its text or the undecoded JSON of its pages; a refused document has neither."""
 
     id: str | None
     text: str = ""
@@ -159,7 +159,7 @@ def read_json(data: bytes, most_documents: int, options: tuple[str, ...]) -> Jso
     """
     values = decoded(lambda: _envelope_decoder(options)(data), lambda error: _body_error(error, options))
     if sum(each is not _ABSENT for each in (values.text, values.pages, values.documents)) != 1:
-        raise MalformedRequest("The body needs either `text`, `pages` or `documents`, and no two of them.")
+        raise MalformedRequest("The body needs exactly one of `text`, `pages` and `documents`.")
     given = {name: decode_option(name, value) for name in options if (value := getattr(values, name)) is not _ABSENT}
     if values.pages is not _ABSENT:
         return JsonBody((JsonDocument(None, pages=values.pages),), False, given)
@@ -181,7 +181,7 @@ def _document(number: int, raw: Any, refused: dict[int, str]) -> JsonDocument:
     id_ = None
     try:
         if raw.text is _ABSENT and raw.pages is _ABSENT:
-            raise _BadDocument(f"documents.{number}: there is no `text`, and no `pages`.")
+            raise _BadDocument(f"documents.{number}: there is neither `text` nor `pages`.")
         id_ = decoded(lambda: _decode_id(raw.id), bad("id"))
         if raw.text is _ABSENT:
             return JsonDocument(id_, pages=raw.pages)

@@ -33,8 +33,8 @@ from service.settings import Settings
 THREADS = 4
 """Threads that tokenize and decode long texts, so that the event loop is free meanwhile."""
 
-KNOW_SECONDS = 10.0
-"""Longest time for which a worker that replaces another accepts no connections because it cannot answer them yet."""
+ENGINE_WAIT_SECONDS = 10.0
+"""Most seconds during which a worker that replaces another accepts no connections, as it cannot answer them yet."""
 
 QUEUED_REQUESTS = 2
 """Requests of the largest size whose files may wait for the parsers."""
@@ -58,10 +58,10 @@ class Worker:
     active_requests: ActiveRequests
     traces: TraceBook
 
-    async def know_the_engine(self) -> None:
-        """Wait until the parsers have started and the engine has sent its status; not longer than `KNOW_SECONDS`."""
+    async def wait_for_engine(self) -> None:
+        """Wait until the parsers have started and the engine has sent its status, for `ENGINE_WAIT_SECONDS` at most."""
         with suppress(TimeoutError):
-            async with asyncio.timeout(KNOW_SECONDS):
+            async with asyncio.timeout(ENGINE_WAIT_SECONDS):
                 await asyncio.wait((self.starting,))
                 await self.engine.heard.wait()
 

@@ -1,6 +1,6 @@
-"""Shown pages: a page of a PDF or a picture file as a parser draws it, or of a file of words as SVG, where they stand.
+"""Shown pages: a parser's drawing of a page of a PDF or picture file, or an SVG of a page of words in their places.
 
-A page of words that came with its picture is shown by that. The SVG is made here, of what was read and checked.
+If a page of words came with its picture, that is shown. The SVG is made here, from words that were checked.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from service.documents.limits import DocumentLimits
 from service.documents.placed_pages import pages_in_file, points_of_unit, read_placed_pages
 
 DRAWN = "application/pdf"
-"""The media type by which a PDF or a picture file is sent; others are files of words."""
+"""Media type of a PDF or a picture file; with any other type a file of words is sent."""
 _LETTER_HEIGHT = 4.0
-"""Most height of a word's letters, in widths of one: a word that stands upright is written small across its box."""
+"""Most height of a letter over its width: the letters of a word in a tall, narrow box become small."""
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 @dataclass(frozen=True, slots=True)
 class ShownPage:
-    """A page's picture; its width and height are in the unit of its boxes. `pages`: how many the file has."""
+    """A page's picture; width and height are in the unit of its boxes. `pages`: number of pages of the file."""
 
     content: bytes
     media_type: str
@@ -39,7 +39,7 @@ class ShownPage:
 async def shown_page(
     worker: Worker, data: bytes, media_type: str, wanted: PictureRequest, *, client: str, deadline_seconds: float
 ) -> ShownPage:
-    """A page of a file as it is shown.
+    """Make the picture of a page of a file.
 
     Raises:
         GleanerError: as `ParserPool.draw` and `parse`.
@@ -71,7 +71,7 @@ def _placed(data: bytes, limits: DocumentLimits) -> Document | None:
 
 
 def page_of_words(document: Document, number: int) -> tuple[Page, PlacedWords]:
-    """A page by its number, from 1, and its words; raises as `shown_page`."""
+    """Find a page by its number, from 1, and its words; raises as `shown_page`."""
     if document.words is None or document.pages is None:
         raise UnreadableDocument("The file has no pages that can be shown.")
     if not 1 <= number <= len(document.pages):
@@ -82,7 +82,7 @@ def page_of_words(document: Document, number: int) -> tuple[Page, PlacedWords]:
 
 
 def words_svg(document: Document, page: Page, words: PlacedWords) -> str:
-    """The SVG of a page's words, each as wide as its box and at its height."""
+    """Write a page's words as SVG, each in its box."""
     scale = points_of_unit(page.width, page.height)  # Browsers draw no letters of less than a pixel.
     size = f"{page.width * scale:.6g} {page.height * scale:.6g}"
     lines = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size}" font-family="sans-serif" fill="#18212c">']

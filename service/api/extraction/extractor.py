@@ -50,7 +50,7 @@ from service.wire import FAILED, ModelStatus
 SAMPLE_CHARACTERS = 16_384
 """Characters of a document that suffice to measure the engine's speed."""
 SHORT_PAGES_BYTES = 16_384
-"""Bytes of the JSON of pages up to which it is read on the event loop: half a millisecond."""
+"""Most bytes of the JSON of pages that is read on the event loop, which takes half a millisecond."""
 UNFINISHED = "the deadline passed before the document was finished"
 
 _T = TypeVar("_T")
@@ -306,6 +306,6 @@ class Extractor:
 
 
 def _placed(source: DocumentInput, limits: DocumentLimits) -> Document | None:
-    """The document of a source's pages of words; None of a file that has none."""
+    """Read a source's pages of words; None for a file that has none."""
     pages = pages_in_file(source.data) if source.pages is None else source.pages
     return None if pages is None else read_placed_pages(pages, limits)

@@ -151,7 +151,7 @@ class FieldAnswers:
         return self._stated(invoice, stated, contradictions, shown), restated
 
     def _boxes(self, found: Entity, said: EntityResult) -> tuple[Box, ...]:
-        """An entity's boxes in points, also where they are answered in another unit."""
+        """Boxes of an entity in points, even if the answer has them in another unit."""
         if self._document.words is None:
             return tuple(said.boxes)
         return tuple(self._document.boxes(self._first + found.start, self._first + found.end))

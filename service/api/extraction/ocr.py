@@ -43,7 +43,7 @@ class PageRecognizer:
             GleanerError: as `ParserPool.parse`.
             InvalidOptions: `ocr=force` without the networks.
             DocumentTooLarge: as `_wanted`.
-            UnreadableDocument: nothing was read at all, for the first reason why a page failed, if one did.
+            UnreadableDocument: nothing was read at all; it has the reason of the first page that failed, if one did.
         """
         wanted = request.options.ocr
         if wanted is Ocr.FORCE and not self.is_available:

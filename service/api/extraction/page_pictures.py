@@ -24,7 +24,7 @@ Pixels = npt.NDArray[np.uint8]
 
 
 class PagePictures:
-    """Has pages drawn by parsers, a few at the same time."""
+    """Draws pages in parsers, a few at the same time."""
 
     def __init__(self, parsers: ParserPool) -> None:
         self._parsers = parsers
@@ -37,7 +37,7 @@ class PagePictures:
         wanted: PictureFormat,
         lease: MemoryLease,
     ) -> Document:
-        """A document with the pictures of those of its pages that have a text, as far as there are pictures.
+        """Add pictures to those pages of a document that have text; a page without a picture gets None.
 
         Raises:
             GleanerError: as `ParserPool.draw`; of a caller's picture, with its page.
@@ -79,7 +79,7 @@ class PagePictures:
         wanted: PictureFormat,
         held: object | None,
     ) -> Pixels | None:
-        """One page: the caller's picture of it, else the file's; None where there is neither."""
+        """Draw one page: the caller's picture of it, or the page of a file; None where there is neither."""
         draw = partial(
             self._parsers.draw, client=request.sender or request.client, deadline_seconds=request.deadline_seconds
         )
@@ -97,6 +97,6 @@ class PagePictures:
 
 
 def _planes(content: bytes, wanted: PictureFormat) -> Pixels:
-    """Red, green and blue apart, uint8 `[3, side, side]`."""
+    """Separate red, green and blue: uint8 `[3, side, side]`."""
     pixels = np.frombuffer(content, dtype=np.uint8).reshape(wanted.side, wanted.side, 3)
     return np.ascontiguousarray(pixels.transpose(2, 0, 1))

@@ -33,7 +33,7 @@ from service.wire import ModelStatus, Submitted
 log = logging.getLogger(__name__)
 
 TEXT, PAGES, UNKNOWN = "text", "pages", "unknown"
-"""The formats of an estimate that are none of a file: of a text, of pages, and of a file that does not say its own."""
+"""Formats of an estimate besides those of files: a text, pages of words, a file that declares no format."""
 LONG_TEXTS_AT_ONCE = 2
 """Long texts of one request that are tokenized at a time, in their order, so that the first are ready early."""
 
@@ -59,7 +59,7 @@ class DocumentInput:
 
     @property
     def format(self) -> str:
-        """As it is declared."""
+        """Declared format."""
         if self.text is not None:
             return TEXT
         return PAGES if self.pages is not None else declared_format(self.media_type, self.name) or UNKNOWN

@@ -74,7 +74,7 @@ def build_result(
 
 
 def page_sizes(document: Document) -> list[tuple[float, float]]:
-    """Width and height of each page: rounded points, or as they came with its words."""
+    """Width and height of each page: rounded points, or as sent with pages of words."""
     sizes = [(page.width, page.height) for page in document.pages or ()]
     return sizes if document.words is not None else [(round(wide, 1), round(high, 1)) for wide, high in sizes]
 

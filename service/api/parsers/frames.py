@@ -326,7 +326,7 @@ def from_frames(
 
 
 def _words(ranges: bytes, boxes: bytes, length: int) -> PlacedWords:
-    """The words that a file itself has; raises as `from_frames`."""
+    """Read the words that came with a file; raises as `from_frames`."""
     if len(ranges) % 8 or len(boxes) != 4 * len(ranges):
         raise BadAnswer("words of another text")
     words = PlacedWords(np.frombuffer(ranges, np.int32).reshape(-1, 2), np.frombuffer(boxes, np.float64).reshape(-1, 4))

@@ -202,7 +202,7 @@ class ParserPool:
     async def draw(
         self, data: bytes, page: PictureRequest, *, client: str, deadline_seconds: float, held: object | None = None
     ) -> PagePicture:
-        """Draw a page of a client's file, by `holding` several; raises as `parse`, and what `pdf/picture` raises."""
+        """Draw a page of a client's file; `held` is from `holding`. Raises as `parse` and `pdf/picture`."""
         header = FileHeader(None, None, self.document_limits, picture=page)
         return await self._make(ParserWork(header, data, Parser.draw_page, held), client, deadline_seconds)
 

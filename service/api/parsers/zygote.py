@@ -44,7 +44,7 @@ class Order(IntEnum):
 
 SIGNALS = {Order.STOP: signal.SIGSTOP, Order.CONTINUE: signal.SIGCONT, Order.KILL: signal.SIGKILL}
 STEPPED_BACK = 10
-"""Nice value, at least, of parsers that recognize pages, which take seconds: they run in the time that is left."""
+"""Least nice value of parsers that recognize pages: these take seconds, and run in the time that others leave."""
 
 
 class ZygoteConfig(msgspec.Struct, frozen=True):
@@ -187,7 +187,7 @@ def _forked(work: Callable[[], None]) -> int:
 
 
 def step_back(process: int) -> None:
-    """Raise a process's nice value; a service that was started with a higher one may not lower it."""
+    """Raise a process's nice value to `STEPPED_BACK`; a higher one stays, since lowering needs a privilege."""
     niceness = os.getpriority(os.PRIO_PROCESS, process)
     os.setpriority(os.PRIO_PROCESS, process, max(niceness, STEPPED_BACK))
 

@@ -121,7 +121,7 @@ def _format_of(source: DocumentInput, options: RedactOptions) -> Format:
     found = detect_format(source.data, media_type=source.media_type, name=source.name) if source.data else Format.TEXT
     if found in _REDACTED_AS_TEXTS and options.output is RedactOutput.DOCUMENT:
         raise UnsupportedFormat(
-            f"Of {found} files only the redacted text is returned, since words may also stand in parts that are not "
+            f"Only the redacted text of {found} files is returned, since words may also stand in parts that are not "
             "read, such as comments, scripts and metadata: send `output=text`."
         )
     return found
@@ -177,7 +177,7 @@ def _entity(
     *,
     is_placed: bool,
 ) -> RedactedEntity:
-    """One range that went; `is_placed`: with its page and boxes."""
+    """Describe one redacted range; `is_placed`: with its page and boxes."""
     span = made.span
     return RedactedEntity(
         label=span.label,
