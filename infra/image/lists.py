@@ -27,7 +27,7 @@ TORCH_NEEDS = (
 )
 """torch and what it needs of constraints.txt."""
 FOR_CPUS = ("openvino",)
-"""What computes models on CPUs alone, of 180 MB: an image for GPUs has none of it."""
+"""Packages that compute models on CPUs alone, 180 MB: the image is for GPUs and leaves them out."""
 
 
 @dataclass(frozen=True, slots=True)

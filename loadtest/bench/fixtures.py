@@ -85,7 +85,7 @@ def service(home: Path, variables: Mapping[str, str] | None = None, /, **setting
 
 
 def seconds_to_post(url: str, bodies: Sequence[object], at_once: int) -> float:
-    """Post all bodies as JSON, so many at a time without a pause; returns the seconds until all are answered."""
+    """Post all bodies as JSON, `at_once` at a time without a pause; returns the seconds until all are answered."""
     with httpx.Client(timeout=600.0) as client, ThreadPoolExecutor(at_once) as clients:
         began = time.perf_counter()
         for response in clients.map(lambda body: client.post(url, json=body), bodies):

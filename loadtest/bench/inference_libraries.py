@@ -1,9 +1,9 @@
 """OpenVINO or ONNX Runtime in a process of its own, which answers JSON lines: the same weights, one text at a time.
 
-Each is used as its documentation advises: for a single text all cores, for many at once OpenVINO's queue of requests
-or an ONNX Runtime session of one thread for each core. Texts are tokenized before the clock starts, and not padded.
-Each line on stdin is a request {"way": "in turn" | "at once", "texts": […]}; its answer is {"seconds": s}. The greeting
-says how far the logits of one text are from torch's.
+Each is used as its documentation advises: all cores for a single text; for many texts at once OpenVINO's queue of
+requests, or one ONNX Runtime session of one thread for each core. Texts are tokenized before the clock starts, and not
+padded. Each line on stdin is a request {"way": "in turn" | "at once", "texts": […]}; its answer is {"seconds": s}.
+The greeting says how far the logits of one text are from torch's.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Pages per second of models that see where words stand, on a CPU: the service beside transformers' own code.
 
-Random models of base size have the same weights and pages on both sides, in float32, and take turns. transformers
-computes at its best batch size, and also tokenizes; clients of the service, on the same cores, ask without a pause, a
-page a request, and its figures have HTTP and JSON in them.
+Both sides have the same random models of base size and the same pages, compute in float32, and take turns.
+transformers computes at its best batch size, and also tokenizes. Clients of the service, on the same cores, send one
+page a request without a pause; its figures include HTTP and JSON.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def measure(home: Path) -> None:
 
 
 def pages() -> list[dict[str, Any]]:
-    """Pages of lines of words, of the lengths of documents, with their pictures."""
+    """Make pages of words in lines, as long as the benchmark's texts, with their pictures."""
     draw = random.Random(5)
     return [_page(text.split(), draw) for text in texts(PAGES)]
 
@@ -100,7 +100,7 @@ def _labels(url: str, page: dict[str, Any]) -> list[str]:
 
 
 def _different(theirs: list[list[str]], ours: list[list[str]]) -> float:
-    """The share of words of another label."""
+    """Share of words whose labels differ."""
     pairs = [
         (one.rpartition("-")[2], other)
         for pair in zip(theirs, ours, strict=True)

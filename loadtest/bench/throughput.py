@@ -1,6 +1,6 @@
 """Documents per second and latency on a CPU: transformers' pipeline, inference libraries, the engine, the service.
 
-All have the same weights and texts, and take turns; of the built-in model they have the weights alone, without rules.
+All have the same weights and texts, and take turns; the built-in model is used without its rules.
 The pipeline computes in float32, its default, at its best batch size, and also tokenizes and decodes. Libraries and the
 engine alone get texts that were tokenized before. Clients of the service, on the same cores, ask without a pause, one
 document a request.
@@ -31,7 +31,7 @@ from loadtest.scenario.workload import paragraph
 
 BUILTIN = "built-in"
 BUILTIN_DOCUMENTS, OTHER_DOCUMENTS = 96, 32
-"""Documents of a round, of the built-in model and of larger ones."""
+"""Documents of a round, for the built-in model and for other ones."""
 BATCH_SIZES = (1, 2, 4, 8, 16, 32)
 SEARCHED = 4
 """Ratio of all documents to those with which the best batch size is searched."""
@@ -45,12 +45,12 @@ PYTHON = Path(sys.prefix) / "inference-libraries" / "bin" / "python"
 PIPELINE_MODULE, LIBRARY_MODULE = "loadtest.bench.transformers_pipeline", "loadtest.bench.inference_libraries"
 PIPELINE, ENGINE, SERVICE = "transformers' pipeline", "engine alone", "service"
 Rounds = dict[str, list[float]]
-"""Figures by what they were measured of, in the order of rounds."""
+"""Figures by contender, in the order of rounds."""
 Entity = dict[str, Any]
 
 
 class Contenders(NamedTuple):
-    """What is measured: documents per second, and milliseconds of a lone text, by name; and notes on them."""
+    """Measurements by name: documents per second, and milliseconds of a lone text; and notes on them."""
 
     speeds: dict[str, Callable[[], float]]
     latencies: dict[str, Callable[[], float]]
@@ -114,7 +114,7 @@ def ratios(found: Rounds) -> Rounds:
 
 @contextmanager
 def _contenders(home: Path, model: str, dtype: str, sample: list[str]) -> Iterator[Contenders]:
-    """The processes, each of which has computed every text before."""
+    """Start the processes; each has computed every text before."""
     name = publish_bare(home) if model == BUILTIN else published(home, model).name
     folder, contenders = str(home / name), Contenders({}, {}, [])
     with ExitStack() as stack:
