@@ -8,7 +8,7 @@
   {"id": "b7", "group": "acme", "text": "Nothing here.", "entities": []}
 
 A document may have `pages` beside its text or in place of it, for models that see where words stand. Width, height and
-boxes (left, top, right, bottom) are in one unit; an entity may also be words of a page, counted from 0:
+boxes (left, top, right, bottom) are in one unit; an entity may also be given by the words of a page, counted from 0:
 
   {"pages": [{"width": 600, "height": 800, "words": [{"text": "Anna", "box": [20, 30, 64, 42]}]}],
    "entities": [{"page": 1, "words": [0, 1], "label": "PERSON"}]}
@@ -50,7 +50,7 @@ STANDARD = Path("-")
 """The path that stands for standard input or output."""
 PICTURE_ENDINGS = ("png", "jpg", "jpeg", "tif", "tiff")
 PICTURE_FOLDERS, VALUE_FOLDERS = ("images", "image", "img"), ("entities", "key")
-"""Folders beside that of the labels, in which FUNSD and SROIE have pictures, and SROIE the values."""
+"""Folders beside that of the labels: FUNSD's and SROIE's for pictures, SROIE's for values."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -75,7 +75,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="instead of stdout; for a folder, another or one .jsonl file",
     )
     convert.add_argument(
-        "--pictures", action="store_true", help="write the picture beside a page into it, for models that look at it"
+        "--pictures", action="store_true", help="write the picture beside a page into it, for models that see pictures"
     )
     convert.add_argument(
         "--boxes",
@@ -120,7 +120,7 @@ def run_convert(chosen: argparse.Namespace) -> int:
 
 
 def _picture(source: Path) -> tuple[bytes, Size | None]:
-    """Read the picture that a file's labels are of, and its size: of its stem, beside it or in a folder of pictures."""
+    """Read the picture of a file of labels and its size: of the same stem, beside the file or in a picture folder."""
     for folder in (source.parent, *(source.parent.parent / name for name in PICTURE_FOLDERS)):
         for path in (folder / f"{source.stem}.{ending}" for ending in PICTURE_ENDINGS):
             try:
@@ -132,7 +132,7 @@ def _picture(source: Path) -> tuple[bytes, Size | None]:
 
 
 def _values(source: Path) -> dict[str, str]:
-    """Read the values of a receipt of SROIE: a JSON object in a file of its stem, beside it or in their folder."""
+    """Read the values of SROIE's receipt: a JSON object in a file of the same stem, beside it or in a value folder."""
     for folder in (source.parent, *(source.parent.parent / name for name in VALUE_FOLDERS)):
         for path in (folder / f"{source.stem}.json", folder / f"{source.stem}.txt"):
             try:

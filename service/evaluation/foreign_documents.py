@@ -1,4 +1,4 @@
-"""Foreign documents: the values that a tool's labelled records become, with or without pages of placed words."""
+"""Foreign documents: values read from a tool's labelled records, with or without pages of words with boxes."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ class ForeignDocument:
 
     Attributes:
         where: its line or number in the file.
-        pages: their words, whose letters are those of the text; none for a text alone.
-        others: members that only our own format has, such as `group`.
+        pages: their words have the same letters as the text; none for a text alone.
+        others: members that only Gleaner's format has, such as `group`.
     """
 
     where: str
@@ -67,8 +67,8 @@ class ReadOptions:
         tag_names: names of numbered tags.
         column: of CoNLL's tags, from 1.
         unit: of offsets.
-        page_size: of the picture beside a file that holds one page.
-        values: label → value, from the file beside one of SROIE's boxes.
+        page_size: size of the picture beside a file with one page.
+        values: label → value, from the file of values beside a file of SROIE's boxes.
     """
 
     tag_names: tuple[str, ...] = ()
@@ -85,7 +85,7 @@ CUT = "boxes that reached beyond their page, and were cut"
 
 
 def placed_words(text: str, box: Box) -> Iterator[PlacedWord]:
-    """Yield the words of a text, which share its box by their characters."""
+    """Yield the words of a text; each gets the part of the text's box where its characters are."""
     left, top, right, bottom = box
     step = (right - left) / max(1, len(text.strip()))
     place = 0

@@ -27,7 +27,7 @@ from service.evaluation.tagged_tokens import BadTokens, token_spans
 BOXES = ("bboxes", "bbox", "boxes")
 """Names of the boxes beside tokens and tags."""
 NO_LABEL = frozenset({"other", "O", ""})
-"""Labels of FUNSD and CORD for what is no entity."""
+"""Labels of FUNSD and CORD for words that are no entity."""
 _SCALE = 1000
 """Width and height of a page in datasets for LayoutLM."""
 _QUAD_LINE = re.compile(r"\s*(?:-?\d+(?:\.\d+)?\s*,\s*){8}")
@@ -99,7 +99,7 @@ def _of_parts(
 
 
 def read_sroie(text: str, options: ReadOptions, notes: Counter[str]) -> ForeignDocument:
-    """Read a receipt of SROIE: boxes of lines, shared by their words; values are entities wherever they stand."""
+    """Read a receipt of SROIE: boxes of lines, divided among their words; each place of a value is an entity."""
     words: list[PlacedWord] = []
     for line in filter(str.strip, text.splitlines()):
         *corners, written = line.split(",", 8)

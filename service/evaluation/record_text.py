@@ -1,7 +1,7 @@
-"""Text of a labelled record: its own or that of its pages, as the service reads them, and the places of its entities.
+"""Text of a labelled record: its own, or the text that the service makes of its pages, and the places of its entities.
 
-A record may have a text of its own beside its pages, with the letters of their words. Its entities are then moved to
-the text that the service makes of the words: the letters count, white space does not.
+A record may have both, with the same letters; white space may differ. Its entities are then moved from its own text to
+that of its pages.
 """
 
 from __future__ import annotations
@@ -50,11 +50,11 @@ class RecordText:
     """The text of a record, its document if it has pages, and the spans of its entities in that text.
 
     Args:
-        given: the record's own text; None: that of its pages.
-        pages: the decoded JSON of its pages; None without some.
+        given: the record's own text; None if it has only pages.
+        pages: the decoded JSON of its pages; None if it has only a text.
 
     Raises:
-        BadText: there is neither, or the letters of both differ.
+        BadText: both are missing, or their letters differ.
     """
 
     def __init__(self, given: Any, pages: Any) -> None:
@@ -75,7 +75,7 @@ class RecordText:
         """Find start, end and label of an entity, given by its place in the text, or by words of a page.
 
         Raises:
-            BadText: something lacks, or is not within the text.
+            BadText: a member is missing, or not within the text.
         """
         try:
             label = entity["label"]
@@ -107,7 +107,7 @@ def words_place(document: Document, page_number: Any, words: Any) -> tuple[int, 
     assert placed is not None, "pages are of words"
     numbers = [page_number, *(words if isinstance(words, list) else ())]
     if len(numbers) != 3 or any(type(each) is not int for each in numbers):
-        raise BadText("of an entity `page` must be a number and `words` two, [first, end)")
+        raise BadText("an entity's `page` must be a number, and its `words` two numbers, [first, end)")
     if not 1 <= page_number <= len(pages):
         raise BadText(f"an entity is on page {page_number}; there are {len(pages)}")
     page, (first, end) = pages[page_number - 1], words

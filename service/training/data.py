@@ -1,8 +1,7 @@
 """Training data: labelled sets, their split by groups, windows with a tag for each token, and padded batches.
 
-Windows are cut as in serving. A token that overlaps an entity has its tag; where words are given, as on pages, a word's
-first token has it, and its others none. Tokens of a window's overlap are tagged in the one window whose logits serving
-keeps.
+Windows are cut as in serving. A token that overlaps an entity has its tag. If words are given, as on pages, only the
+first token of a word has a tag. Tokens of a window's overlap are tagged in the one window whose logits serving keeps.
 """
 
 from __future__ import annotations
@@ -56,7 +55,7 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Cutter:
-    """Cuts documents for a model as in serving; `page`: how boxes of tokens enter the model, if they do."""
+    """Cuts documents for a model as in serving; `page`: how boxes enter the model; None if it sees none."""
 
     processor: TokenClassifier
     tags: tuple[str, ...]
@@ -94,7 +93,7 @@ class Cutter:
 
 
 def _tags(tokens: Tokens, document: LabelledDocument, tag_ids: dict[str, int]) -> NDArray[np.int64]:
-    """Find the tag of each token, `[tokens]`; of given words, each one's first token has the word's."""
+    """Find the tag of each token, `[tokens]`; if words are given, the first token of each has the word's tag."""
     if tokens.words is None:
         return token_tags(tokens.offsets, document.spans, tag_ids, document.unmapped)
     firsts = tokens.words.firsts

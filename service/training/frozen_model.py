@@ -39,7 +39,7 @@ class ScoredPart:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScoredDocument:
-    """A labelled text, and its scored parts: pages where it has words of its own, else the whole text."""
+    """A labelled text and its scored parts: its pages if words are given, else the whole text."""
 
     document: LabelledDocument
     parts: tuple[ScoredPart, ...]

@@ -1,7 +1,8 @@
-"""LayoutLM of a text encoder: the same layers and embeddings, and tables for the boxes of words.
+"""LayoutLM from a text encoder: the same layers and embeddings, and new tables for the boxes of words.
 
-The tables begin as slow waves of small amplitude over the page, which are 0 at coordinate 0: a text without boxes
-starts with the encoder's own scores, and neighbouring coordinates start alike (Vaswani et al. 2017, section 3.5).
+The tables begin as slow waves of small amplitude over the page, which are 0 at coordinate 0. So the model first scores
+a text without boxes as the encoder does, and neighbouring coordinates have similar rows (Vaswani et al. 2017, section
+3.5).
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ COORDINATES = 1024
 """Rows of each table."""
 SPECIAL_BOXES = {"cls_token_box": [0] * 4, "sep_token_box": [1000] * 4, "pad_token_box": [0] * 4}
 AMPLITUDE = 0.05
-"""Standard deviation of a table's entries, in that of the encoder's word embeddings."""
+"""Ratio of the standard deviation of a table's entries to that of the encoder's word embeddings."""
 FEWEST_WAVES, MOST_WAVES = 0.25, 32.0
 """Waves over a page, of the first and last channel of a table."""
 _COPIED = (

@@ -110,8 +110,8 @@ class FineTuning:
     """One training, from a model to better weights in it.
 
     Args:
-        new: names in those of its parameters that have learned nothing yet.
-        page: how boxes enter the model, if they do.
+        new: parts of the names of parameters that have learned nothing yet.
+        page: how boxes enter the model; None if it sees none.
     """
 
     def __init__(

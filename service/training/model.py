@@ -2,8 +2,8 @@
 
 The head is kept if the base has the same labels; else a new one gets the rows of the labels that both have.
 The new folder has half-precision weights, the base's tokenizer and licence, and a card with data and scores. Of the
-base's rules it has the kinds of values of labels that both have, and of its decoding how it reads boxes. Transitions,
-calibration and other rules are not copied: they were fitted to the base's labels.
+base's rules it has the kinds of values of labels that both have, and of the base's decoding the options for boxes.
+Transitions, calibration and other rules are not copied: they were fitted to the base's labels.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ KEPT_FILES = (
 """Files copied from the base: its tokenizer, and the licence of its weights."""
 CARD = "README.md"
 BOX_FACTS = ("layout_boxes", "layout_tokens", "text_without_boxes")
-"""Members of a folder's decoding file that say how its model reads boxes."""
+"""Members of decoding.json that say how a model reads boxes."""
 HEAD = "classifier."
-"""Beginning of the names of a head's weights."""
+"""First part of the names of a head's weights."""
 
 NEW_ROW_DEVIATION = 0.02
 """Standard deviation of the weights of a label that the base does not have."""
@@ -62,15 +62,15 @@ NEW_ROW_DEVIATION = 0.02
 def open_base(folder: Path, labels: Iterable[str], *, layout: bool = False) -> tuple[Checkpoint, tuple[str, ...]]:
     """Open the folder's model in float32 with a head for `labels`, and name the parts that have learned nothing yet.
 
-    Rows of labels that the old head has are kept. `layout`: the folder has a text encoder, to make a LayoutLM of.
+    Rows of labels that the old head has are kept. `layout`: make a LayoutLM of the folder's text encoder.
 
     Raises:
         UnusableBase: the folder is no token classifier, needs pictures, or its head is no linear layer.
     """
     if _kind(folder) == WITH_PICTURES:
         raise UnusableBase(
-            f"{folder} is a LayoutLMv3, which sees pictures of pages, and these are not trained on: take a LayoutLM, "
-            "LiLT or BROS, or --layout with a text encoder."
+            f"{folder} is a LayoutLMv3, which sees pictures of pages; training with pictures is not supported: take a "
+            "LayoutLM, LiLT or BROS, or --layout with a text encoder."
         )
     try:
         checkpoint = read_checkpoint(folder, torch.float32)
@@ -98,7 +98,7 @@ def _kind(folder: Path) -> object:
 
 
 def _object(file: Path) -> dict[str, Any]:
-    """Read the object in a JSON file; an empty one where there is none, or no JSON, which other readers say."""
+    """Read the object in a JSON file; an empty one if there is none: other readers report that."""
     try:
         content = json.loads(file.read_bytes())
     except (OSError, ValueError):
@@ -117,7 +117,7 @@ def parameter_groups(
 ) -> list[dict[str, object]]:
     """Group parameters for an optimizer, each group with its `peak` rate; only matrices decay.
 
-    `new`: names in those parameters that have learned nothing yet, which have a rate of their own.
+    `new`: parts of the names of parameters that have learned nothing yet, whose rate is `new_rate`.
     """
     trained = [
         (any(part in name for part in new), each) for name, each in model.named_parameters() if each.requires_grad
@@ -144,9 +144,9 @@ def prepare_folder(base: Path, folder: Path) -> None:
 
 
 def write_box_facts(base: Path, folder: Path, *, layout: bool, reads_texts: bool) -> None:
-    """Write how the new model reads boxes: as its base, and of texts without them if it learns some.
+    """Write how the new model reads boxes: as its base, and texts without boxes if it learns from some.
 
-    `layout`: the base is a text encoder, which goes on reading the tokens of texts.
+    `layout`: the base is a text encoder; a LayoutLM of it still reads the tokens of texts.
     """
     facts = box_facts(base)
     if reads_texts:
@@ -166,7 +166,7 @@ def _tokenizes_space(folder: Path) -> bool:
 
 
 def box_facts(folder: Path) -> dict[str, Any]:
-    """Read what a folder's decoding file says of boxes."""
+    """Read the options for boxes in a folder's decoding.json."""
     return {name: value for name, value in _object(folder / DECODING).items() if name in BOX_FACTS}
 
 

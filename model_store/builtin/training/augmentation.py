@@ -1,6 +1,6 @@
 """Variants of real documents: the layout stays, names, places, numbers and dates are replaced.
 
-Whole entities are replaced; text outside of entities stays. On a page, new characters share the places of the old ones.
+Whole entities are replaced; text outside of entities stays. On a page, new characters share the boxes of the old ones.
 Pure functions of a `Random`.
 """
 
@@ -83,7 +83,7 @@ def with_other_values(rng: Random, document: LabelledDocument, lexicon: Lexicon)
 
 
 def _shared(start: int, end: int, count: int) -> Iterator[int]:
-    """Yield for each of `count` new characters the old one in whose place it stands."""
+    """Yield, for each of `count` new characters, the old one whose box it gets."""
     return (start + place * (end - start) // count for place in range(count))
 
 

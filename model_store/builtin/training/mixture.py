@@ -84,7 +84,7 @@ def read_public_sets(data: Path) -> list[LabelledSet]:
 
 
 def with_boxes(labelled: LabelledSet, file: Path) -> LabelledSet:
-    """Give documents of one page the boxes of their words, if there is such a file, and they hold all of the text."""
+    """Give documents of one page the boxes in a file, if it exists and has boxes for their whole text."""
     if not file.is_file():
         return labelled
     records = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
@@ -119,8 +119,8 @@ def _conventional(labelled: LabelledSet) -> LabelledSet:
 def mixed(sets: Sets, weights: Mapping[str, float], *, seed: int) -> list[TrainingSet]:
     """One pass: each set's documents, repeated or cut so that its share of the characters is about its weight.
 
-    The set with the most characters for its weight occurs once. Some documents with boxes are without them, so that a
-    model that sees boxes learns to read texts as well.
+    The set with the most characters for its weight occurs once. Some documents with boxes lose them, so that a model
+    that sees boxes also learns to read texts.
     """
     sizes = {name: sum(len(document.text) for document in each.documents) for name, each in sets.items()}
     scale = max(sizes[name] / weights[name] for name in sets if weights.get(name))

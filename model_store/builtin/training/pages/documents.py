@@ -46,7 +46,7 @@ KINDS: Final = {
 }
 MEDIA: Final = {Medium.PDF: 0.7, Medium.MARKUP: 0.15, Medium.SPACED: 0.15}
 INKED_SHARE: Final = 0.6
-"""Share of the PDFs whose boxes are those of the ink."""
+"""Share of the PDFs whose boxes are around the ink."""
 PAGE_WIDTH: Final = 90
 
 

@@ -38,7 +38,7 @@ class Medium(StrEnum):
 
 
 class Transcript(NamedTuple):
-    """What is read of a page: its text, its entities, and each fragment with the place in the text where it begins."""
+    """Text and entities of a page, and each fragment with the place in the text where it begins."""
 
     text: str
     spans: tuple[LabelledSpan, ...]
@@ -72,9 +72,9 @@ def transcribed(fragments: Sequence[Fragment], medium: Medium = Medium.PDF) -> T
 
 
 MARGIN_POINTS: Final = (18.0, 72.0)
-"""Least and most of a page's margins."""
+"""Least and greatest margin of a page, in points."""
 SHEET: Final = (595.0, 842.0)
-"""Least width and height of a sheet; more is written on a larger one."""
+"""Least width and height of a sheet, in points; longer texts have a larger sheet."""
 
 
 ASCENT, SMALL, DESCENT = 6.2, 4.4, 1.6
@@ -87,8 +87,8 @@ def placed(read: Transcript, margins: tuple[float, float], *, is_sheet: bool, is
 
     Args:
         margins: to the left and at the top.
-        is_sheet: the paper is not cut to what is written on it.
-        is_inked: boxes are around the ink, as in a PDF, and else as high as a line, as some OCR gives them.
+        is_sheet: the paper has at least the size of a sheet, and is not cut to its text.
+        is_inked: boxes are around the ink, as in a PDF; else they are as high as a line, as some OCR gives them.
     """
     left, top = margins
     shift = np.array([left, top, left, top])
