@@ -87,7 +87,7 @@ class RemoteService:
         self.options = self.options | {"model": revision}
 
     async def _revision(self, asked: str | None) -> str:
-        both = [client.TextSource("-")] * 2  # Of a batch each may fail, as a text does for a model that needs pages.
+        both = [client.TextSource("-")] * 2  # A document of a batch may fail alone, as for a model that needs pages.
         answer = await self.ask("/extract", both, self.options | {"model": asked})
         match answer:
             case {"model": {"name": str(name), "revision": str(revision)}}:

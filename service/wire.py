@@ -51,7 +51,7 @@ class Hello(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=True):
 
 
 class Submitted(Submission, frozen=True, tag=True, forbid_unknown_fields=True):
-    """A document for the engine; its tokens, all sequences end to end, follow as int32, then its pictures'."""
+    """A document for the engine; the tokens of all sequences, end to end, follow as int32, then its pictures."""
 
 
 class Cancelled(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=True):
@@ -84,17 +84,17 @@ class ModelStatus(msgspec.Struct, frozen=True):
     `label_tokens`: the most tokens of a label, where a model of its own reads labels; 0: the window sets the limit.
     `finds_records`: a request may have a `schema` of up to `labels_per_pass` fields. `license`: as its folder says.
     `state`: `serving` is what its name and tag lead to; `previous` is served to those who ask for the revision itself;
-    `failed` is not served: no revision of name and tag could be brought up. `place`: where its weights are, `device`
-    or `host`. `problem`: why it failed, or why a newer revision was not taken.
-    What runs its batches, as in `gleaner_model_path`: `path`: `converted` for a CPU, on a GPU `fused` layers, `packed`
-    rows through transformers' code, on both `padded` ones, rows of `equal` length or `single` ones, and the `reason`
-    why it is no faster one; `attention`: its back-ends, joined by `+` where layers differ, `disentangled`,
-    transformers' `own`, or `openvino`; `kernels`: `cuda`, or on a CPU `openvino` or `torch`; `dtype`: the format of its
-    numbers; `dtype_reason`: why it is float32 and not the service's, if so.
+    `failed` is not served: no revision of name and tag could be loaded. `place`: where its weights are, `device` or
+    `host`. `problem`: why it failed, or why a newer revision was not taken.
+    Code that runs its batches, as in `gleaner_model_path`: `path` is `converted` (OpenVINO, on a CPU), `fused` layers
+    or `packed` rows through transformers' code (on a GPU), `padded` rows, rows of `equal` length, or `single` rows;
+    `reason`: why it is no faster one. `attention`: its back-ends, joined by `+` where layers differ, `disentangled`,
+    transformers' `own`, or `openvino`. `kernels`: `cuda`, or on a CPU `openvino` or `torch`. `dtype`: the format of
+    its numbers; `dtype_reason`: why it is not the requested one, if so.
     `calibrated`: its scores are the share of such entities that is right, on documents like those it was fitted on.
     `scheme` of its tags: `BIO`, `IOB1` (`I-` begins entities, `B-` parts neighbours), `BIOES`, `BILOU`, `BMES`, `IO`,
     or `plain`: each tag is a label; empty with `free_labels`.
-    `needs_pages`: it answers PDFs, pictures and pages of words alone; `needs_pictures`: it sees a picture of each page.
+    `needs_pages`: it reads only PDFs, pictures and pages of words. `needs_pictures`: it sees a picture of each page.
     """
 
     name: str

@@ -15,8 +15,8 @@ from service.api.redaction.schemas import RedactOptions
 from service.core.errors import BY_CODE
 
 DESCRIPTION = """Gleaner reads documents and returns their entities and fields, with exact offsets, scores, pages and
-boxes. A document is a text, PDF, DOCX, HTML or Markdown file, an invoice as XML, a picture, or `pages`: words with
-their boxes from an OCR of your own, or a file of hOCR, ALTO or Textract's JSON. None is truncated. Scans are read where
+boxes. A document is a text, PDF, DOCX, HTML or Markdown file, an invoice as XML, a picture, a file of hOCR, ALTO or
+Textract's JSON, or `pages`: words with their boxes from an OCR of your own. None is truncated. Scans are read where
 the extra `ocr` is installed; handwriting is not. `unread_pages` and `partly_read` say what was not read.
 
 Offsets (`start`, `end`) count code points; `offsets=utf16` counts what JavaScript's `slice` takes, `offsets=byte` bytes

@@ -204,7 +204,7 @@ _Side = Annotated[float, Field(ge=LEAST_SIDE, le=MOST_SIDE)]
 
 
 class InputWord(BaseModel):
-    """A word as the caller's own OCR has read it."""
+    """A word, and its box on the page."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -212,7 +212,7 @@ class InputWord(BaseModel):
         min_length=1,
         max_length=MOST_WORD_CHARACTERS,
         json_schema_extra={"pattern": r"[^\s\x1c-\x1f\x85]"},  # White space is what `str.isspace` says.
-        description="Has a character that is no white space.",
+        description="Not white space alone.",
     )
     box: tuple[float, float, float, float] = Field(
         description="`[left, top, right, bottom]` in the unit of the page's `width` and `height`, from its top left."
@@ -228,14 +228,14 @@ class InputPage(BaseModel):
     height: _Side
     words: list[InputWord] = Field(
         max_length=MOST_WORDS,
-        description="In reading order. The text is the words with a space between two, and a line end before a word "
-        "that begins a line by its box.",
+        description="In reading order. The text has a space between two words, or a line end if the box of the "
+        "second one begins a line.",
     )
     image: str | None = Field(
         None,
         min_length=1,
         json_schema_extra={"contentEncoding": "base64"},
-        description="The picture file of the page in base64 (PNG, JPEG …), for models that look at it.",
+        description="The picture file of the page in base64 (PNG, JPEG …), for models that see pictures.",
     )
 
 

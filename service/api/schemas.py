@@ -20,23 +20,23 @@ Box = Annotated[
     tuple[float, float, float, float],
     msgspec.Meta(
         title="Box",
-        description="`[left, top, right, bottom]` in points (1/72 inch) from the top left of the page as shown; of a "
-        "document with words of its own, in the unit of their boxes.",
+        description="`[left, top, right, bottom]` in points (1/72 inch) from the top left of the page as shown; for "
+        "pages of words, in the unit of the page.",
     ),
 ]
 PageSize = Annotated[
     tuple[float, float],
     msgspec.Meta(
         title="PageSize",
-        description="`[width, height]` of the page as shown, in points (1/72 inch), or as it came with its words.",
+        description="`[width, height]` of the page as shown, in points (1/72 inch); for pages of words, as sent.",
     ),
 ]
 WordRange = Annotated[
     tuple[Annotated[int, msgspec.Meta(ge=0)], Annotated[int, msgspec.Meta(ge=0)]],
     msgspec.Meta(
         title="WordRange",
-        description="`[first, end)` of the document's own words, counted from 0 on `page`; of an entity that goes on "
-        "on the next page, those of its first one.",
+        description="Words `[first, end)` of a page of words, counted from 0 on `page`; if an entity continues on the "
+        "next page, those of its first page.",
     ),
 ]
 Offset = Annotated[
@@ -285,7 +285,7 @@ class PartlyReadResult(msgspec.Struct, frozen=True):
 class DocumentResult(msgspec.Struct, frozen=True, omit_defaults=False):
     """One document's entities, or its error.
 
-    `page_sizes`: of each page of a PDF, or of those that came with words, for those who draw `boxes` over it.
+    `page_sizes`: of each page of a PDF, or of pages of words, for those who draw `boxes` over it.
     `unread_pages`: numbers of the pages of which nothing was read, or next to nothing: scans, also with a stamp.
     `partly_read`: what was not read of pages with text; all others were read in full.
     `ocr_pages`: pages whose pictures were read, with the mean confidence, and how their text was turned; `page` is null

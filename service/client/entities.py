@@ -16,7 +16,7 @@ class FoundEntity(msgspec.Struct, frozen=True):
         ambiguous: other values that the text may mean.
         number, unit: of an amount or a quantity, as decimal and currency.
         ocr_confidence: the least of its words, if they were recognized in a picture.
-        words: of pages of words, its words [first, end), counted from 0 on its page; boxes are in that page's unit.
+        words: in pages of words, its words [first, end), counted from 0 on its page; boxes are in the page's unit.
     """
 
     label: str

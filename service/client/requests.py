@@ -50,7 +50,7 @@ Box = tuple[float, float, float, float]
 
 @dataclass(frozen=True, slots=True)
 class BoxedWord:
-    """A word with its box, as an OCR of the caller's own has read it."""
+    """A word with its box, from an OCR of the caller's own."""
 
     text: str
     box: Box
@@ -58,9 +58,9 @@ class BoxedWord:
 
 @dataclass(frozen=True, slots=True)
 class PageOfWords:
-    """A page in any unit, its words in reading order; `image`: its picture file, for models that look at it.
+    """A page in any unit, its words in reading order; `image`: its picture file, for models that see pictures.
 
-    Numbers may be of numpy.
+    Numbers may be numpy's.
     """
 
     width: float
@@ -79,7 +79,7 @@ class PageOfWords:
 class PagesSource:
     """Pages of words in place of a text, with the id that its result has.
 
-    They may be the JSON that API.md shows, its `image` also as bytes.
+    Pages may also be the JSON that API.md shows, with `image` in base64 or as bytes.
     """
 
     pages: Sequence[PageOfWords | Mapping[str, Any]]

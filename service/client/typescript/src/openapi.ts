@@ -12,7 +12,7 @@ export interface components {
          * @enum {string}
          */
         Aggregation: "constrained" | "simple" | "first" | "average" | "max";
-        /** @description `[left, top, right, bottom]` in points (1/72 inch) from the top left of the page as shown; of a document with words of its own, in the unit of their boxes. */
+        /** @description `[left, top, right, bottom]` in points (1/72 inch) from the top left of the page as shown; for pages of words, in the unit of the page. */
         Box: [
             number,
             number,
@@ -242,7 +242,7 @@ export interface components {
         /**
          * @description One document's entities, or its error.
          *
-         *     `page_sizes`: of each page of a PDF, or of those that came with words, for those who draw `boxes` over it.
+         *     `page_sizes`: of each page of a PDF, or of pages of words, for those who draw `boxes` over it.
          *     `unread_pages`: numbers of the pages of which nothing was read, or next to nothing: scans, also with a stamp.
          *     `partly_read`: what was not read of pages with text; all others were read in full.
          *     `ocr_pages`: pages whose pictures were read, with the mean confidence, and how their text was turned; `page` is null
@@ -391,14 +391,14 @@ export interface components {
         InputPage: {
             width: number;
             height: number;
-            /** @description In reading order. The text is the words with a space between two, and a line end before a word that begins a line by its box. */
+            /** @description In reading order. The text has a space between two words, or a line end if the box of the second one begins a line. */
             words: components["schemas"]["InputWord"][];
-            /** @description The picture file of the page in base64 (PNG, JPEG …), for models that look at it. */
+            /** @description The picture file of the page in base64 (PNG, JPEG …), for models that see pictures. */
             image?: string | null;
         };
-        /** @description A word as the caller's own OCR has read it. */
+        /** @description A word, and its box on the page. */
         InputWord: {
-            /** @description Has a character that is no white space. */
+            /** @description Not white space alone. */
             text: string;
             /** @description `[left, top, right, bottom]` in the unit of the page's `width` and `height`, from its top left. */
             box: [
@@ -455,7 +455,7 @@ export interface components {
          * @enum {string}
          */
         Overlaps: "flat" | "nested" | "per_label" | "flat_multi_label" | "nested_multi_label";
-        /** @description `[width, height]` of the page as shown, in points (1/72 inch), or as it came with its words. */
+        /** @description `[width, height]` of the page as shown, in points (1/72 inch); for pages of words, as sent. */
         PageSize: [
             number,
             number
@@ -743,17 +743,17 @@ export interface components {
          *     `label_tokens`: the most tokens of a label, where a model of its own reads labels; 0: the window sets the limit.
          *     `finds_records`: a request may have a `schema` of up to `labels_per_pass` fields. `license`: as its folder says.
          *     `state`: `serving` is what its name and tag lead to; `previous` is served to those who ask for the revision itself;
-         *     `failed` is not served: no revision of name and tag could be brought up. `place`: where its weights are, `device`
-         *     or `host`. `problem`: why it failed, or why a newer revision was not taken.
-         *     What runs its batches, as in `gleaner_model_path`: `path`: `converted` for a CPU, on a GPU `fused` layers, `packed`
-         *     rows through transformers' code, on both `padded` ones, rows of `equal` length or `single` ones, and the `reason`
-         *     why it is no faster one; `attention`: its back-ends, joined by `+` where layers differ, `disentangled`,
-         *     transformers' `own`, or `openvino`; `kernels`: `cuda`, or on a CPU `openvino` or `torch`; `dtype`: the format of its
-         *     numbers; `dtype_reason`: why it is float32 and not the service's, if so.
+         *     `failed` is not served: no revision of name and tag could be loaded. `place`: where its weights are, `device` or
+         *     `host`. `problem`: why it failed, or why a newer revision was not taken.
+         *     Code that runs its batches, as in `gleaner_model_path`: `path` is `converted` (OpenVINO, on a CPU), `fused` layers
+         *     or `packed` rows through transformers' code (on a GPU), `padded` rows, rows of `equal` length, or `single` rows;
+         *     `reason`: why it is no faster one. `attention`: its back-ends, joined by `+` where layers differ, `disentangled`,
+         *     transformers' `own`, or `openvino`. `kernels`: `cuda`, or on a CPU `openvino` or `torch`. `dtype`: the format of
+         *     its numbers; `dtype_reason`: why it is not the requested one, if so.
          *     `calibrated`: its scores are the share of such entities that is right, on documents like those it was fitted on.
          *     `scheme` of its tags: `BIO`, `IOB1` (`I-` begins entities, `B-` parts neighbours), `BIOES`, `BILOU`, `BMES`, `IO`,
          *     or `plain`: each tag is a label; empty with `free_labels`.
-         *     `needs_pages`: it answers PDFs, pictures and pages of words alone; `needs_pictures`: it sees a picture of each page.
+         *     `needs_pages`: it reads only PDFs, pictures and pages of words. `needs_pictures`: it sees a picture of each page.
          */
         ServedModel: {
             name: string;
@@ -841,7 +841,7 @@ export interface components {
          * @enum {string}
          */
         ValueKind: "bic" | "card" | "date" | "email" | "iban" | "money" | "percent" | "phone" | "quantity" | "tax_id" | "text" | "url";
-        /** @description `[first, end)` of the document's own words, counted from 0 on `page`; of an entity that goes on on the next page, those of its first one. */
+        /** @description Words `[first, end)` of a page of words, counted from 0 on `page`; if an entity continues on the next page, those of its first page. */
         WordRange: [
             number,
             number
