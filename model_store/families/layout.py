@@ -20,7 +20,7 @@ PREPROCESSOR, PROCESSOR = "preprocessor_config.json", "processor_config.json"
 DECODING = "decoding.json"
 PAGES, TEXTS = "needs pages", "reads texts without pages as well"
 LARGEST = 1_000
-"""Largest coordinate of a box."""
+"""Largest coordinate of a box, in thousandths of its page."""
 SPECIAL_BOXES = ("cls_token_box", "sep_token_box", "pad_token_box")
 """Names of the boxes of special tokens in tokenizer_config.json."""
 _DETECTRON = "reads pictures by detectron2, which does not run here; LayoutLM, LiLT, BROS and LayoutLMv3 are served."

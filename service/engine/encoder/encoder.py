@@ -4,8 +4,8 @@ Owns loading and one forward pass. Knows no documents, queues or memory limits.
 
 On a CPU OpenVINO computes a model in padded groups (converted_model.py); on a GPU torch does, in packed rows. A model
 that does not follow transformers' attention interface accepts packed attention's name without an error, then mixes the
-sequences of a packed row. So each model is checked at load (path_selection.py). What fails its check is run padded by
-torch, or, if padding changes its logits, in rows of equal length or one by one: slower, and correct.
+sequences of a packed row. So each model is checked at load (path_selection.py). torch runs a model that fails its check
+padded, or, if padding changes its logits, in rows of equal length or one by one: slower, and correct.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 On a GPU the weights are in pinned host memory too, from which they are copied at the full rate of the bus. A CPU has
 no second memory: there an offloaded model is dropped and loaded again from its folder, which the page cache holds as
-long as it can. Which model is offloaded when is decided elsewhere. Everything after construction is called from the
-compute thread.
+long as it can. Which model is offloaded when is decided elsewhere. Weights are moved on the compute thread, while no
+batch runs.
 """
 
 from __future__ import annotations

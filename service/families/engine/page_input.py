@@ -12,12 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from model_store.families.layout import LARGEST
 from service.core.arrays import Pictures, TokenIds
 from service.core.errors import InternalError
 from service.core.sequences import picture_of, with_picture
 
-LARGEST = 1_000
-"""Largest coordinate of a box in thousandths of its page."""
 FARTHEST = 1_000.0
 """Largest absolute coordinate of a box in shares of its page."""
 

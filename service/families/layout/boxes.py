@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from model_store.families.layout import LARGEST
 from service.documents.document import Document, Page, PlacedWords
 
-SCALE = 1_000
 Places = npt.NDArray[np.float64]
 """Boxes `[words, 4]` in the unit of the page's width and height."""
 BoxColumns = npt.NDArray[np.int32]
@@ -34,13 +34,13 @@ class Boxes:
     def special(self, thousandths: Sequence[int]) -> BoxColumns:
         """The box of a special token, int32 `[4]`."""
         box = np.array(thousandths, dtype=np.float64)
-        return self._columns(box / SCALE if self.as_shares else box)
+        return self._columns(box / LARGEST if self.as_shares else box)
 
     def scaled(self, places: Places, pages: npt.NDArray[np.intp], sides: Places) -> BoxColumns:
         """The boxes of words on their pages, whose widths and heights are `sides`, `[pages, 2]`."""
         size = np.tile(np.where(sides > 0, sides, np.inf), 2)[pages]
-        found = places / size if self.as_shares else np.trunc(SCALE * places / size)
-        found = np.clip(found, 0, 1 if self.as_shares else SCALE)
+        found = places / size if self.as_shares else np.trunc(LARGEST * places / size)
+        found = np.clip(found, 0, 1 if self.as_shares else LARGEST)
         found[:, 2:] = np.maximum(found[:, :2], found[:, 2:])
         return self._columns(found)
 

@@ -16,12 +16,20 @@ import numpy as np
 import numpy.typing as npt
 
 from model_store.families.family import CONFIG, TOKENIZER_CONFIG, Contents
-from model_store.families.layout import PREPROCESSOR, PROCESSOR, is_box, needs_pictures, picture_options, picture_side
+from model_store.families.layout import (
+    LARGEST,
+    PREPROCESSOR,
+    PROCESSOR,
+    is_box,
+    needs_pictures,
+    picture_options,
+    picture_side,
+)
 from service.core.arrays import BOXED, TokenIds
 from service.core.decoding.offsets import ComposedText, compose
 from service.core.errors import ModelError
 from service.documents.document import PlacedWords
-from service.families.layout.boxes import SCALE, Boxes
+from service.families.layout.boxes import Boxes
 from service.families.processor import PictureFormat
 from service.text.tokenizer import TextTokenizer, Tokens, Vocabulary, encoded_words
 
@@ -30,7 +38,7 @@ WORDS_A_STEP = 4_096
 BROS = "bros"
 BILINEAR = 2
 """Number of the filter that resizes pictures, if the folder does not say it."""
-SPECIAL_BOXES = {"layoutlm": (0, SCALE), BROS: (0, SCALE)}
+SPECIAL_BOXES = {"layoutlm": (0, LARGEST), BROS: (0, LARGEST)}
 """Model type → coordinate of the boxes of special tokens before and behind a text; 0 for others; a folder may say."""
 Ranges = npt.NDArray[np.int32]
 
@@ -157,5 +165,5 @@ def _object(file: Path) -> dict[str, Any]:
 def _box(options: dict[str, Any], name: str, default: int) -> list[int]:
     box = options.get(name, [default] * 4)
     if not is_box(box):
-        raise ModelError(f"`{name}` in {TOKENIZER_CONFIG} is no box of four integers from 0 to {SCALE:,}")
+        raise ModelError(f"`{name}` in {TOKENIZER_CONFIG} is no box of four integers from 0 to {LARGEST:,}")
     return cast(list[int], box)

@@ -12,10 +12,10 @@ import torch.nn.functional as F  # noqa: N812
 from torch import nn
 from torch.utils.weak import WeakIdKeyDictionary
 
-from model_store.families.layout import PREPROCESSOR, PROCESSOR, is_box, picture_options
+from model_store.families.layout import LARGEST, PREPROCESSOR, PROCESSOR, is_box, picture_options
 from service.core.errors import ModelError
 from service.families.engine.checkpoint import Checkpoint
-from service.families.engine.page_input import LARGEST, Colours, PageInput, PictureInput
+from service.families.engine.page_input import Colours, PageInput, PictureInput
 from service.families.token_classifier.engine.reading import read_classifier
 
 IN_SHARES = {"layoutlm": False, "lilt": False, "bros": True, "layoutlmv3": False}
