@@ -159,7 +159,7 @@ def read_json(data: bytes, most_documents: int, options: tuple[str, ...]) -> Jso
     """
     values = decoded(lambda: _envelope_decoder(options)(data), lambda error: _body_error(error, options))
     if sum(each is not _ABSENT for each in (values.text, values.pages, values.documents)) != 1:
-        raise MalformedRequest("The body needs exactly one of `text`, `pages` and `documents`.")
+        raise MalformedRequest("The body needs either `text`, `pages` or `documents`, and only one of them.")
     given = {name: decode_option(name, value) for name in options if (value := getattr(values, name)) is not _ABSENT}
     if values.pages is not _ABSENT:
         return JsonBody((JsonDocument(None, pages=values.pages),), False, given)
@@ -181,7 +181,7 @@ def _document(number: int, raw: Any, refused: dict[int, str]) -> JsonDocument:
     id_ = None
     try:
         if raw.text is _ABSENT and raw.pages is _ABSENT:
-            raise _BadDocument(f"documents.{number}: there is neither `text` nor `pages`.")
+            raise _BadDocument(f"documents.{number}: there is no `text`, and no `pages`.")
         id_ = decoded(lambda: _decode_id(raw.id), bad("id"))
         if raw.text is _ABSENT:
             return JsonDocument(id_, pages=raw.pages)

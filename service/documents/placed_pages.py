@@ -280,7 +280,7 @@ def _checked(number: int, page: OcrPage) -> _Boxes:
     for name, side in (("width", page.width), ("height", page.height)):
         if not LEAST_SIDE <= side <= MOST_SIDE:
             raise UnreadableDocument(
-                f"page {number}, {name}: {side:g} is not between {LEAST_SIDE:g} and {MOST_SIDE:g}."
+                f"page {number}, {name}: {side:g} is no side of a page; it must be {LEAST_SIDE:g} to {MOST_SIDE:g}."
             )
     if page.image is not None:
         _check_image(number, page.image)
