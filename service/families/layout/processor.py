@@ -3,7 +3,7 @@
 The rule: a word is tagged by its first token, and an entity is whole words of one page. Words are the caller's own; in
 a file's text white space separates them. A document without pages is refused, unless `decoding.json` says that the
 model reads texts without boxes too: then it is read as by any token classifier, and all boxes are 0. A model made from
-a text encoder with a token for line ends may read each page's text instead of its words (`layout_tokens`): its words
+a text encoder with a token for line ends may read the text of the pages instead of their words (`layout_tokens`): words
 are then found as in any text.
 """
 

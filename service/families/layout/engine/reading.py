@@ -85,7 +85,7 @@ class BiasedAttention(nn.Module):
 
 
 class Patches(nn.Module):
-    """LayoutLMv3's convolution of patches that do not overlap, as one matrix product: no convolution is needed."""
+    """LayoutLMv3's convolution of patches that do not overlap, as one matrix product."""
 
     def __init__(self, own: nn.Conv2d) -> None:
         super().__init__()
