@@ -108,10 +108,9 @@ def child_environment(runtime_dir: Path, **settings: str) -> dict[str, str]:
     OpenMP's threads spin for microseconds only before they sleep, unless told otherwise: long enough for the next
     operator of a small batch, too short to starve the API workers on the same cores. torch's CUDA allocator grows its
     segments instead of adding new ones, so that batches of ever different shapes do not fragment its memory (an engine
-    leaves that out where NVML does not answer torch's question), and where triton happens to be installed torch
-    compiles nothing with it while requests wait; on CPUs
-    torch keeps fewer kernels of shapes seen once (oneDNN keeps its own, the costly ones). Its
-    folder for compiled code, made though nothing is compiled, is not shared with other users of the host.
+    leaves that out where NVML does not answer torch's question). Where triton happens to be installed, torch compiles
+    nothing with it while requests wait. Where torch computes on a CPU, it keeps fewer kernels of shapes seen once.
+    torch's folder for compiled code, made though nothing is compiled, is not shared with other users of the host.
     """
     ours = {
         f"{PREFIX}RUNTIME_DIR": str(runtime_dir),
