@@ -110,7 +110,7 @@ async def _lifespan(
             registry.running(app_state, settings),
         ):
             if replaces:
-                await worker.wait_for_engine()
+                await worker.wait_for_engine(alone=settings.front_workers == 1)
             yield {"app_state": app_state, "connections": connections, "console": console}
         if app_state.tracing is not None:
             await asyncio.to_thread(app_state.tracing.stop)

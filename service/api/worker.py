@@ -33,8 +33,9 @@ from service.settings import Settings
 THREADS = 4
 """Threads that tokenize and decode long texts, so that the event loop is free meanwhile."""
 
-ENGINE_WAIT_SECONDS = 10.0
-"""Most seconds during which a worker that replaces another accepts no connections, as it cannot answer them yet."""
+ENGINE_WAIT_SECONDS, ALONE_WAIT_SECONDS = 60.0, 10.0
+"""Most seconds during which a worker that replaces another accepts no connections, as it cannot answer them yet: beside
+other workers, and alone, when nobody else answers health checks."""
 
 QUEUED_REQUESTS = 2
 """Requests of the largest size whose files may wait for the parsers."""
@@ -58,10 +59,14 @@ class Worker:
     active_requests: ActiveRequests
     traces: TraceBook
 
-    async def wait_for_engine(self) -> None:
-        """Wait until the parsers have started and the engine has sent its status, for `ENGINE_WAIT_SECONDS` at most."""
+    async def wait_for_engine(self, *, alone: bool) -> None:
+        """Wait until the parsers have started and the engine has sent its status, for a limited time.
+
+        Args:
+            alone: there is no other worker.
+        """
         with suppress(TimeoutError):
-            async with asyncio.timeout(ENGINE_WAIT_SECONDS):
+            async with asyncio.timeout(ALONE_WAIT_SECONDS if alone else ENGINE_WAIT_SECONDS):
                 await asyncio.wait((self.starting,))
                 await self.engine.heard.wait()
 

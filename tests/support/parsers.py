@@ -6,8 +6,8 @@ import asyncio
 import math
 import os
 from asyncio import AbstractEventLoop
-from collections.abc import AsyncIterator, Callable, Collection
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Collection, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -46,6 +46,30 @@ class PoolSetup:
 
     def died(self) -> None:
         self.deaths += 1
+
+
+LATE_WEIGHTS = "detection.onnx"
+
+
+def link_weights(folder: Path) -> None:
+    """Fill a folder with links to OCR's weights, for `late_parsers`."""
+    for each in BUILTIN_WEIGHTS.iterdir():
+        (folder / each.name).symlink_to(each)
+
+
+@contextmanager
+def late_parsers(weights: Path) -> Iterator[None]:
+    """Let zygotes that are started meanwhile wait for weights of `link_weights`: they are a pipe.
+
+    At the end of the context one of them gets them.
+    """
+    late = weights / LATE_WEIGHTS
+    late.unlink()
+    os.mkfifo(late)
+    yield
+    late.write_bytes((BUILTIN_WEIGHTS / LATE_WEIGHTS).read_bytes())
+    late.unlink()
+    late.symlink_to(BUILTIN_WEIGHTS / LATE_WEIGHTS)
 
 
 @asynccontextmanager

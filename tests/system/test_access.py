@@ -16,10 +16,13 @@ import pytest
 from tests.support.adapter_clients import key_line
 from tests.support.extraction import TEXT, assert_problem
 from tests.support.log_lines import log_lines
+from tests.support.parsers import late_parsers, link_weights
 from tests.support.processes import children_of
 from tests.support.service import Service, serving, wait_until
 
 ANSWERED = "answered"
+LATE_SECONDS = 15.0
+"""What a worker's parsers may take, on a machine with much else to do, without a request refused for it."""
 REFUSED = {"forbidden", "rate_limited"}
 GOOD = key_line("alice", "a") + key_line("carol", "c", "documents_per_second=1")
 
@@ -33,10 +36,18 @@ def keys(home: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def guarded(home: Path, keys: Path) -> Iterator[Service]:
+def weights(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """OCR's weights."""
+    folder = tmp_path_factory.mktemp("weights")
+    link_weights(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def guarded(home: Path, keys: Path, weights: Path) -> Iterator[Service]:
     """A service that needs keys and takes small documents alone."""
     limits = {"MAX_DOCUMENT_BYTES": 25_000, "MAX_DOCUMENT_TOKENS": 2_500}
-    with serving(home, MODELS="tiny", API_KEYS_FILE=keys, WORKERS=2, **limits) as service:
+    with serving(home, MODELS="tiny", API_KEYS_FILE=keys, WORKERS=2, OCR_FOLDER=weights, **limits) as service:
         yield service
 
 
@@ -92,10 +103,10 @@ def test_hashes_of_redacted_values_need_a_key_of_the_service(guarded: Service) -
 def test_an_edit_holds_in_every_worker_without_a_restart(guarded: Service, keys: Path) -> None:
     assert outcomes(guarded, "a") == {ANSWERED}
     keys.write_text(key_line("bob", "b") + GOOD.replace("alice", "# alice"))
-    wait_until(lambda: outcomes(guarded, "a") <= REFUSED, 30)
-    assert outcomes(guarded, "b") == {ANSWERED}
+    wait_until(lambda: outcomes(guarded, "a") <= REFUSED)
+    wait_until(lambda: outcomes(guarded, "b") == {ANSWERED})  # One worker may have given all answers so far.
     keys.write_text(GOOD)
-    wait_until(lambda: outcomes(guarded, "a") == {ANSWERED}, 30)
+    wait_until(lambda: outcomes(guarded, "a") == {ANSWERED})
 
 
 def test_a_stream_of_the_console_ends_when_its_key_is_revoked(guarded: Service, keys: Path) -> None:
@@ -105,25 +116,32 @@ def test_a_stream_of_the_console_ends_when_its_key_is_revoked(guarded: Service, 
         keys.write_text(key_line("alice", "a"))
         begun = time.monotonic()
         for _ in events:
-            assert time.monotonic() - begun < 20
+            assert time.monotonic() - begun < 150
     keys.write_text(GOOD)
-    wait_until(lambda: outcomes(guarded, "a") == {ANSWERED}, 30)
+    wait_until(lambda: outcomes(guarded, "a") == {ANSWERED})
 
 
-def test_a_bad_keys_file_ends_nothing_and_a_worker_born_beside_it_serves(guarded: Service, keys: Path) -> None:
+def test_a_bad_keys_file_ends_nothing_and_a_worker_born_beside_it_serves(
+    guarded: Service, keys: Path, weights: Path
+) -> None:
+    """Its parsers start late; while it cannot answer it accepts nothing."""
     keys.write_text("alice nonsense\n")
-    wait_until(lambda: guarded.metric("gleaner_keys_rejected") == 1, 30)
+    wait_until(lambda: guarded.metric("gleaner_keys_rejected") == 1)
     before, parsers_started = workers(guarded), guarded.events().count("parser_sandbox")
     victim = max(before)
-    os.kill(victim, signal.SIGKILL)
-    wait_until(lambda: victim not in workers(guarded) and len(workers(guarded)) == len(before), 60)
+    with late_parsers(weights):
+        os.kill(victim, signal.SIGKILL)
+        wait_until(lambda: victim not in workers(guarded) and len(workers(guarded)) == len(before))
+        begun = time.monotonic()
+        while time.monotonic() - begun < LATE_SECONDS:
+            assert outcomes(guarded, "a") == {ANSWERED}
     while guarded.events().count("parser_sandbox") == parsers_started:
-        assert outcomes(guarded, "a") == {ANSWERED}, "the one that is born accepts nothing before it can answer"
+        assert outcomes(guarded, "a") == {ANSWERED}
     assert outcomes(guarded, "a") == {ANSWERED}
     assert guarded.process.poll() is None
     assert "keys_rejected" in guarded.events()
     keys.write_text(GOOD)
-    wait_until(lambda: guarded.metric("gleaner_keys_rejected") == 0, 30)
+    wait_until(lambda: guarded.metric("gleaner_keys_rejected") == 0)
 
 
 def test_guesses_are_slowed_with_a_time_to_wait_and_good_keys_are_not(guarded: Service) -> None:
@@ -134,8 +152,9 @@ def test_guesses_are_slowed_with_a_time_to_wait_and_good_keys_are_not(guarded: S
             headers = {"X-API-Key": f"guess {number}", "X-Forwarded-For": f"192.0.2.{number}"}
             answer = client.post("/extract", json={"text": TEXT}, headers=headers)
             codes[answer.status_code] += 1
-        assert_problem(answer, 429, "rate_limited", "unknown keys")
-        assert int(answer.headers["retry-after"]) >= 1
+            if answer.status_code == 429:
+                assert_problem(answer, 429, "rate_limited", "unknown keys")
+                assert int(answer.headers["retry-after"]) >= 1
     assert codes[429] > codes[401] > 0
     assert outcomes(guarded, "a") == {ANSWERED}
     assert guarded.metric('gleaner_failed_keys_total{code="rate_limited"}') >= codes[429]
