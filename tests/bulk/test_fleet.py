@@ -319,11 +319,11 @@ async def test_a_stop_lets_leases_go_at_once(cloud: BulkCloud) -> None:
 
 async def test_a_lease_is_prolonged_while_files_wait(cloud: BulkCloud) -> None:
     cloud.put(_files(1))
-    cloud.sqs.set_queue_attributes(QueueUrl=cloud.queue, Attributes={"VisibilityTimeout": "1"})
+    cloud.sqs.set_queue_attributes(QueueUrl=cloud.queue, Attributes={"VisibilityTimeout": "4"})
     job, inputs = begun(cloud, by=time.time() + 60)
     start(job, inputs)
-    service = EchoService({b"text 0": [QueueFull("Full.", retry_after_seconds=4.0), None]})
-    async with working(cloud, service, lease_seconds=1) as worker:
+    service = EchoService({b"text 0": [QueueFull("Full.", retry_after_seconds=8.0), None]})
+    async with working(cloud, service, lease_seconds=4) as worker:
         await until(lambda: bool(rows(cloud)))
         assert await worker.deadline() == job.terms.by
         await until(lambda: not cloud.waiting(cloud.queue))

@@ -21,7 +21,7 @@ from tests.support.processes import children_of, command_of
 
 START_SECONDS = 240.0
 CLOSE_SECONDS = 60.0
-CHILD_SECONDS = 5.0
+CHILD_SECONDS = 60.0
 POLL_SECONDS, MOST_POLL_SECONDS = 0.02, 0.2
 POLL_SHARE = 0.05
 """Share of the time waited so far that passes between two questions: they cost the processor that the answer needs."""

@@ -137,7 +137,7 @@ def test_a_file_over_which_engines_die_is_a_row_of_its_own(home: Path) -> None:
 
 
 def test_an_engine_that_hangs_is_replaced_and_no_file_is_lost(home: Path) -> None:
-    with bulk(home, "in", "hung", ENGINE_SILENCE_SECONDS=2) as process:
+    with bulk(home, "in", "hung", ENGINE_SILENCE_SECONDS=8) as process:
         wait_until(lambda: bool(_parts(home / "hung")), END_SECONDS)
         _kill_engine(process.pid, signal.SIGSTOP)
         assert process.wait(END_SECONDS) == 1, (home / "stderr.txt").read_text()

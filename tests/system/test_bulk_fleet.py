@@ -30,7 +30,7 @@ from tests.support.service import PLAIN, Service, serving, wait_until
 from tests.support.service import start as start_service
 
 KEY = "a key that only bulk work has"
-LEASE_SECONDS = 2
+LEASE_SECONDS = 6
 FILES = 60
 
 

@@ -27,7 +27,7 @@ MOST_BYTES = 500_000_000
 """Most bytes of a worker; it has some 100 MB when it starts, and had up to eight gigabytes."""
 MOST_SHARE = 0.5
 """Share of a costly request's time that a health check may wait beside it; it was all of it."""
-LEAST_SECONDS = 2.0
+LEAST_SECONDS = 6.0
 """What it may wait in any case, on a machine with much else to do; it was 10 to 100 s."""
 
 

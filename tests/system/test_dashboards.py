@@ -110,9 +110,10 @@ def test_no_panel_is_empty(home: Path, tmp_path: Path, monkeypatch: pytest.Monke
             wait_until(all_have_numbers, 150.0)
         except AssertionError as error:
             raise AssertionError(f"empty: {empty}\n{(tmp_path / 'prometheus.log').read_text()[-2000:]}") from error
-        assert numbers(url, 'sum(gleaner_phase{phase="ready"})') == [1.0]
-        assert numbers(url, "gleaner_gpu_utilization_ratio") == [0.73]
-        assert sum(numbers(url, "gleaner:stage_seconds:mean1m")) > 0
+        # After a scrape that took too long a query has no answer until the next.
+        wait_until(lambda: numbers(url, 'sum(gleaner_phase{phase="ready"})') == [1.0])
+        wait_until(lambda: numbers(url, "gleaner_gpu_utilization_ratio") == [0.73])
+        wait_until(lambda: sum(numbers(url, "gleaner:stage_seconds:mean1m")) > 0)
         assert numbers(url, 'count(ALERTS{alertstate="firing"})') == []
 
 
@@ -127,7 +128,8 @@ def test_what_keda_asks_is_there_and_follows_the_work(home: Path, tmp_path: Path
 
         def is_asked_for_more() -> bool:
             client.post("/extract", json={"documents": documents, "deadline_ms": 3_000})
-            return max(numbers(url, work)) > policy_for().targets.work_ratio
+            assert {*numbers(url, queue), *numbers(url, gpu)} <= {0.0}, "a slow device, with a queue that is not deep"
+            return max(numbers(url, work), default=0.0) > policy_for().targets.work_ratio
 
         wait_until(is_asked_for_more)
-        assert numbers(url, queue) == numbers(url, gpu) == [0.0], "a slow device, with a queue that is not deep"
+        wait_until(lambda: numbers(url, queue) == numbers(url, gpu) == [0.0])

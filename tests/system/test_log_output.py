@@ -47,8 +47,8 @@ def test_a_person_sees_lines_of_text_and_the_address(tmp_path: Path) -> None:
             assert f"http://127.0.0.1:{port.number}/docs" in shown
             assert not [line for line in shown.splitlines() if line.startswith("{")]
             process.send_signal(2)
-            assert "drained" in shown_until(terminal, "drained", 30.0)
-            assert process.wait(30.0) == 0
+            assert "drained" in shown_until(terminal, "drained", 120.0)
+            assert process.wait(120.0) == 0
         finally:
             process.kill()
     os.close(terminal)

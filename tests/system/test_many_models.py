@@ -18,7 +18,8 @@ MODELS = 30
 ROOM = 6
 """So many of them fit the device at once."""
 LIMITED = "m0"
-LIMIT_TOKENS = 100
+LIMIT_TOKENS = 10
+"""A second: the text of the first request takes minutes of it, longer than its answer on a slow machine."""
 
 
 @dataclass(frozen=True, slots=True)

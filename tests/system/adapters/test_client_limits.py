@@ -34,7 +34,8 @@ BODIES = {path: (json.dumps(body).encode(), JSON) for path, body in ROUTES.items
 BODIES["/console/picture"] = (simple_pdf(*["Jane Doe"] * 40), PDF)
 BODIES["/extract?bad"] = (b'{"text":' + b" " * 3_000, JSON)
 BODIES["/analyze?bad"] = (b'{"text": [1, ' + b" " * 3_000, JSON)
-LIMITS = {"bytes": "bytes_per_second=400", "documents": "documents_per_second=0.5"}
+LIMITS = {"bytes": "bytes_per_second=4", "documents": "documents_per_second=0.005"}
+"""A row of requests is over before such a client may send again, however slow they are."""
 CASES = [(path, limit, chunked) for path in BODIES for limit in LIMITS for chunked in (False, True)]
 
 

@@ -81,7 +81,7 @@ def full(home: Path) -> Iterator[Service]:
         wait_until(lambda: service.metric("gleaner_requests_in_flight") == 0, 60)
         for status, count in crowd.statuses.items():
             assert service.metric(f'gleaner_requests_total{{route="/extract",status="{status}"}}') == count
-        assert service.metric("gleaner_queue_documents") == 0
+        wait_until(lambda: service.metric("gleaner_queue_documents") == 0)
         assert service.is_ready()
         with service.client() as client:
             answer = client.post("/", json={"inputs": LONG}, headers=KEY)
