@@ -29,28 +29,29 @@ async def test_silent_slow_and_idle_connections_are_closed(world: World) -> None
     assert await idle.rest() == b""
 
 
-@played(body_seconds=0.5)
+@played(body_seconds=60.0)
 async def test_a_trickle_is_too_slow_whatever_came_before(world: World) -> None:
+    """A minute passes by sweeps alone."""
     stalled, steady = await world.caller(), await world.caller()
-    stalled.send(POST % 2_000_000 + bytes(1_000_000))
-    steady.send(POST % 5_000)
-
-    async def trickle() -> None:
-        while not stalled.reader.at_eof():
-            stalled.send(b"x")
-            await asyncio.sleep(0.02)
-
-    trickling = asyncio.create_task(trickle())
-    for _ in range(25):
-        steady.send(bytes(200))
-        await asyncio.sleep(0.04)
-    assert (await steady.reply()).body == b"5000"
+    stalled.send(POST % 2_000_000)
+    steady.send(POST % 120_000)
+    await world.until(lambda: len(world.scopes) == 2)
+    stalled.send(bytes(1_000_000))
+    steady.send(bytes(40_000))
+    await world.until(lambda: world.body_bytes == 1_040_000)
+    later = time.monotonic() + 60.0
+    world.connections.sweep(later)
+    stalled.send(b"x")
+    steady.send(bytes(40_000))
+    await world.until(lambda: world.body_bytes == 1_080_001)
+    world.connections.sweep(later + 60.0)
     assert (await stalled.reply()).code == "too_slow"
     await stalled.rest()
-    trickling.cancel()
+    steady.send(bytes(40_000))
+    assert (await steady.reply()).body == b"120000"
 
 
-@played(write_seconds=0.4)
+@played(write_seconds=3.0)
 async def test_an_unread_answer_is_dropped_and_a_slowly_read_one_is_not(world: World) -> None:
     """Sixty clients that read nothing of their 4 MB held 300 MB for as long as they liked."""
 
@@ -62,7 +63,7 @@ async def test_an_unread_answer_is_dropped_and_a_slowly_read_one_is_not(world: W
         piece = await patient.reader.read(200_000)
         assert piece
         read += len(piece)
-        await asyncio.sleep(0.02)
+        await asyncio.sleep(0.1)
     await world.until(lambda: len(world.connections.table) <= 1)
     assert len(await greedy.rest()) < 8 << 20
 
