@@ -113,7 +113,7 @@ def test_a_process_that_a_debugger_holds_is_traced() -> None:
         traced.kill()
 
 
-END_SECONDS = 60.0
+END_SECONDS = 150.0
 """An engine that is told to stop while it starts first imports all that it needs."""
 
 

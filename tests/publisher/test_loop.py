@@ -90,7 +90,7 @@ def test_every_round_arrives_once_in_order_and_the_last_one_at_the_stop(cloud: E
 @pytest.mark.parametrize("mood", ["failing", "hanging", "refusing"])
 def test_an_outage_loses_its_rounds_and_later_ones_keep_their_own_time(cloud: Endpoint, mood: Mood) -> None:
     cloud.mood = mood
-    with publishing(1.0, 1.0) as running:
+    with publishing(3.0, 3.0) as running:
         wait_until(lambda: running.counted("failed") >= 2)
         assert not cloud.calls
         lost = running.counted("failed")

@@ -53,13 +53,13 @@ def sent(client: SlowClient, moments: list[float], *, block_seconds: float = 0.0
 
 
 def test_requests_leave_when_they_are_due_whatever_the_server_does() -> None:
-    client = SlowClient(0.5)
+    client = SlowClient(3.0)
     records = sent(client, [number * 0.02 for number in range(20)])
     assert len(records) == 20
     assert client.most_open == 20
     assert (records.lag_ms >= 0).all()
-    assert np.median(records.lag_ms) < 250, "had each waited for the one before, this would be five seconds"
-    assert (records.latency_ms >= 499).all()
+    assert np.median(records.lag_ms) < 2_500, "had each waited for the one before, this would be half a minute"
+    assert (records.latency_ms >= 2_999).all()
 
 
 def test_a_generator_that_was_held_up_sends_everything_and_records_its_lag() -> None:
@@ -73,12 +73,12 @@ def test_a_generator_that_was_held_up_sends_everything_and_records_its_lag() -> 
 
 def test_a_closed_loop_keeps_its_number_of_requests_open_until_the_end() -> None:
     async def run() -> tuple[SlowClient, Records]:
-        client, origin = SlowClient(0.05), time.monotonic()
+        client, origin = SlowClient(0.3), time.monotonic()
         recorder = Recorder(origin)
-        await Sender(cast(HttpClient, client), JOBS, recorder).back_to_back(4, origin + 0.5, count())
+        await Sender(cast(HttpClient, client), JOBS, recorder).back_to_back(4, origin + 3.0, count())
         return client, recorder.records()
 
     client, records = uvloop.run(run())
     assert client.most_open == 4
     assert 4 * 2 <= len(records) <= 4 * 11
-    assert records.intended.max() < 0.5
+    assert records.intended.max() < 3.0
