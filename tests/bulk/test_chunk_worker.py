@@ -181,13 +181,13 @@ async def test_what_no_input_of_the_job_can_mend_ends_it() -> None:
 
 
 async def test_inputs_in_work_are_bounded_by_number_and_bytes_and_chunks_overlap() -> None:
-    now, most, order = Counter[str](), Counter[str](), list[str]()
+    now, most, order, release = Counter[str](), Counter[str](), list[str](), asyncio.Event()
 
     async def ask(name: str, data: bytes | str) -> dict[str, Any]:
         order.append(name)
         now["files"] += 1
         most["files"] = max(most["files"], now["files"])
-        await asyncio.sleep(0.02 if name == "a0" else 0)
+        await (release.wait() if name == "a0" else asyncio.sleep(0))
         now["files"] -= 1
         return _answer(name)
 
@@ -199,6 +199,7 @@ async def test_inputs_in_work_are_bounded_by_number_and_bytes_and_chunks_overlap
     await in_flight.all_entered()
     assert not first.done(), "its slowest input is in work when the next chunk begins"
     assert len(await worker.rows(large)) == 3
+    release.set()
     assert len(await first) == 4
     assert most["files"] == 3
     assert order[4:] == ["b0", "b1", "b2"]

@@ -145,7 +145,7 @@ def test_a_service_that_does_not_stop_in_time_is_killed(launch: Launch) -> None:
     service.wait_until_ready()
     began = time.monotonic()
     assert service.stop(0.3) == -signal.SIGKILL
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 45
     assert service.stop() == -signal.SIGKILL, "stopping an ended service is no error"
 
 

@@ -100,7 +100,7 @@ def test_ten_swaps_under_load_fail_no_request_and_mix_no_answers(tmp_path: Path,
             revision = publish_revision(each, store, examples)
             wait_until(lambda wanted=revision: model(service)["revision"] == wanted)  # type: ignore[misc]
             with service.client() as client:
-                assert ask(client, TEXTS[0])[0] == revision
+                wait_until(lambda wanted=revision: ask(client, TEXTS[0])[0] == wanted)  # type: ignore[misc]
                 assert ask(client, TEXTS[1], f"live@{pinned_to}") == (pinned_to, known[pinned_to].found[TEXTS[1]])
             wait_until(lambda wanted=revision: callers.answered[wanted] >= 100)  # type: ignore[misc]
         switched = 'gleaner_revision_switches_total{model="live",outcome="switched",tag="stable"}'
@@ -126,7 +126,7 @@ def test_a_revision_that_fails_its_golden_examples_never_serves(tmp_path: Path, 
         assert model(service)["revision"] == good
         assert "1 of 3" in model(service)["problem"]
         assert service.metric('gleaner_revision_switches_total{model="live",outcome="golden_failed",tag="stable"}') == 1
-        assert service.metric('gleaner_revision_rejected{model="live",tag="stable"}') == 1
+        wait_until(lambda: service.metric('gleaner_revision_rejected{model="live",tag="stable"}') == 1)
         wait_until(lambda: rejected(service, bad) == ["golden_failed"])
         refused = service.extract(text=TEXTS[0], model=f"live@{bad}")
         assert refused.json()["code"] == "unknown_model"

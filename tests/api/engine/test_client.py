@@ -91,10 +91,10 @@ async def test_logits_of_a_wrong_shape_are_skipped(world: World) -> None:
 async def test_an_engine_that_is_silent_serves_no_more_until_it_is_heard_again(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("service.api.engine.client.MOST_SILENCE_SECONDS", 1.0)
     engine = await world.open()
     asked = world.infer(1)
     submitted, _ = await engine.receive(Submitted)
+    monkeypatch.setattr("service.api.engine.client.MOST_SILENCE_SECONDS", 1.0)
     await until(lambda: not world.client.connected)
     with pytest.raises(EngineRestarting):
         refuse_unless_serving(world.client.status, world.client.connected)

@@ -114,7 +114,7 @@ def test_the_engine_hears_of_what_was_refused_for_its_tokens(scene_of: Callable[
 
 def test_a_text_too_long_for_an_idle_engine_is_not_tokenized_whole(scene_of: Callable[..., Scene]) -> None:
     scene = scene_of()
-    with pytest.raises(TooLongForDeadline, match=r"about 800\.0 s .* leaves (10\.0|9\.\d) s") as refused:
+    with pytest.raises(TooLongForDeadline, match=r"about 800\.0 s .* leaves (10\.0|[6-9]\.\d) s") as refused:
         scene.run(GIANT, time.monotonic() + 10.0, 10.0)
     assert refused.value.retry_after_seconds is None
     assert scene.thread.asked <= FEW < GIANT_PIECES

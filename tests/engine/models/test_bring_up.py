@@ -156,9 +156,9 @@ def test_a_block_that_only_python_delays_is_ended_alone() -> None:
 
 
 def test_what_is_done_in_time_is_not_interrupted_afterwards() -> None:
-    with time_limit(0.05):
+    with time_limit(1.0):
         pass
-    end = time.monotonic() + 0.3
+    end = time.monotonic() + 1.3
     while time.monotonic() < end:
         sum(range(1_000))
 
