@@ -50,11 +50,11 @@ class Service:
     def client(self, **options: float) -> httpx.Client:
         return httpx.Client(base_url=self.url, timeout=options.get("timeout", 120.0), verify=PLAIN)
 
-    def get(self, path: str, *, timeout: float = 30.0) -> httpx.Response:
+    def get(self, path: str, *, timeout: float = 120.0) -> httpx.Response:
         """One GET, over a connection of its own."""
         return httpx.get(self.url + path, timeout=timeout, verify=PLAIN)
 
-    def extract(self, *, timeout: float = 60.0, **body: Any) -> httpx.Response:
+    def extract(self, *, timeout: float = 240.0, **body: Any) -> httpx.Response:
         """One JSON request, over a connection of its own."""
         return httpx.post(self.url + "/extract", json=body, timeout=timeout, verify=PLAIN)
 

@@ -40,7 +40,7 @@ class Watched:
     refused: list[httpx.Response] = field(default_factory=list)
 
     def ask(self, service: Service) -> None:
-        lines = service.get("/metrics", timeout=60.0).raise_for_status().text.splitlines()
+        lines = service.get("/metrics", timeout=240.0).raise_for_status().text.splitlines()
         samples = [line.rpartition(" ") for line in lines]
         found = {name: value for name, start in METRICS.items() for key, _, value in samples if key == start}
         self.published.append((time.monotonic() - self.begun, {name: float(value) for name, value in found.items()}))

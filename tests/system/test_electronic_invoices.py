@@ -24,7 +24,7 @@ def service(home: Path) -> Iterator[Service]:
 
 def fields(service: Service, data: bytes, media_type: str = "application/pdf") -> dict[str, Any]:
     answer = httpx.post(
-        f"{service.url}/extract?fields=true", content=data, headers={"Content-Type": media_type}, timeout=60
+        f"{service.url}/extract?fields=true", content=data, headers={"Content-Type": media_type}, timeout=240.0
     )
     found: dict[str, Any] = answer.json()["documents"][0]["fields"]
     return found
@@ -55,7 +55,7 @@ def test_no_entity_contradicts_what_the_xml_states(
         f"{service.url}/extract?fields={with_fields}",
         content=write(bill),
         headers={"Content-Type": f"application/{media_type}"},
-        timeout=60,
+        timeout=240.0,
     )
     said = {(each["label"], each["value"].removesuffix(" EUR")) for each in answer.json()["documents"][0]["entities"]}
     sums = {("NET_AMOUNT", "1240.50"), ("TAX_AMOUNT", bill.tax), ("TOTAL_AMOUNT", bill.total)}
@@ -101,13 +101,13 @@ def test_redaction_takes_the_xml_away(service: Service) -> None:
     asked = {"labels": "SUPPLIER_NAME,IBAN", "raw": "true"}
     data = hybrid(Bill(), Bill())
     answer = httpx.post(
-        f"{service.url}/redact", params=asked, content=data, headers={"Content-Type": "application/pdf"}, timeout=60
+        f"{service.url}/redact", params=asked, content=data, headers={"Content-Type": "application/pdf"}, timeout=240.0
     )
     assert answer.status_code == 200
     with pypdfium2.PdfDocument(data) as before, pypdfium2.PdfDocument(answer.content) as after:
         assert (before.count_attachments(), after.count_attachments()) == (1, 0)
     assert Bill().iban.encode() not in answer.content
     refused = httpx.post(
-        f"{service.url}/redact", content=cii(Bill()), headers={"Content-Type": "application/xml"}, timeout=60
+        f"{service.url}/redact", content=cii(Bill()), headers={"Content-Type": "application/xml"}, timeout=240.0
     )
     assert (refused.status_code, refused.json()["code"]) == (415, "unsupported_format")

@@ -87,7 +87,7 @@ def test_at_debug_no_credential_is_in_the_log(home: Path, signed: list[str]) -> 
         wait_until(lambda: SESSION_TOKEN in signed, 120.0)
         wait_until(lambda: service.phase() != "unreachable")
         for headers in ({"Authorization": f"Bearer {CLIENT_KEY}"}, {"X-API-Key": CLIENT_KEY}):
-            httpx.post(service.url + "/extract", json={"text": TEXT}, headers=headers, verify=PLAIN, timeout=60.0)
+            httpx.post(service.url + "/extract", json={"text": TEXT}, headers=headers, verify=PLAIN, timeout=240.0)
         service.stop()
         log = service.log.read_text()
     assert '"debug"' in log, "our own lines are there at this level"

@@ -164,9 +164,9 @@ def test_a_page_that_kills_its_parser_is_unread_alone(service: Service) -> None:
 def test_other_doors_take_pictures_as_they_take_pdfs(service: Service) -> None:
     body = {"Bytes": base64.b64encode(sheet().file()).decode(), "LanguageCode": "en"}
     target = {"X-Amz-Target": "Comprehend_20171127.DetectEntities", "Content-Type": "application/x-amz-json-1.1"}
-    comprehend = httpx.post(service.url, json=body, headers=target, timeout=60).json()
+    comprehend = httpx.post(service.url, json=body, headers=target, timeout=240).json()
     sagemaker = httpx.post(
-        f"{service.url}/invocations", content=sheet().file(), headers={"Content-Type": "image/png"}, timeout=60
+        f"{service.url}/invocations", content=sheet().file(), headers={"Content-Type": "image/png"}, timeout=240
     ).json()
     assert comprehend["DocumentType"] == [{"Page": 1, "Type": "IMAGE"}]
     found = {entity["Text"] for entity in comprehend["Entities"]}

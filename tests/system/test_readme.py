@@ -85,7 +85,7 @@ def test_an_answer_of_the_page_at_docs_is_the_real_one(builtin: Service, path: s
     if "request" not in example:
         assert set(builtin.get(path).json()) == set(example["answer"])
         return
-    found = httpx.post(builtin.url + path, json=example["request"], timeout=60.0).json()
+    found = httpx.post(builtin.url + path, json=example["request"], timeout=240.0).json()
     assert plain(found) == plain(example["answer"])
     assert found["model"] == example["answer"]["model"]
 
@@ -93,6 +93,6 @@ def test_an_answer_of_the_page_at_docs_is_the_real_one(builtin: Service, path: s
 @pytest.mark.parametrize("name", ["invoice.pdf", "resume.docx"])
 def test_the_fields_of_a_sample_are_as_openapi_describes_them(builtin: Service, name: str) -> None:
     files = {"file": (name, (ROOT / "loadtest/samples" / name).read_bytes())}
-    answer = httpx.post(builtin.url + "/extract", files=files, data={"fields": "true"}, timeout=60.0)
+    answer = httpx.post(builtin.url + "/extract", files=files, data={"fields": "true"}, timeout=240.0)
     assert answer.json()["documents"][0]["fields"]
     assert_fits(builtin.get("/openapi.json").json(), answer, "/extract")

@@ -22,7 +22,9 @@ from tests.support.service import PLAIN, Service, serving, start, wait_until
 @contextmanager
 def trusting(certificate: Path, base_url: str) -> Iterator[httpx.Client]:
     """A client that believes this certificate alone."""
-    with httpx.Client(base_url=base_url, verify=ssl.create_default_context(cafile=certificate), timeout=60) as client:
+    with httpx.Client(
+        base_url=base_url, verify=ssl.create_default_context(cafile=certificate), timeout=240.0
+    ) as client:
         yield client
 
 
@@ -53,7 +55,7 @@ def test_tls_is_all_that_is_spoken_and_the_health_check_speaks_it(home: Path, tm
 
 def test_the_operators_routes_are_on_the_internal_port_alone(home: Path) -> None:
     kept = KeptPort()
-    inside = httpx.Client(base_url=f"http://127.0.0.1:{kept.number}", verify=PLAIN, timeout=60.0)
+    inside = httpx.Client(base_url=f"http://127.0.0.1:{kept.number}", verify=PLAIN, timeout=240.0)
     with serving(home, MODELS="tiny", INTERNAL_PORT=kept.number) as service, inside:
         for path in ("/metrics", "/models", "/docs", "/openapi.json", "/console"):
             assert service.get(path).status_code == 404, path

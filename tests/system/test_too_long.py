@@ -55,7 +55,7 @@ class Levels:
 @pytest.mark.parametrize("count", [1, 10, 100])
 def test_documents_that_cannot_be_kept_are_no_load(slow: Service, count: int) -> None:
     before = slow.metric("gleaner_refusals_total")
-    with Levels(slow) as levels, slow.client(timeout=60.0) as client, ThreadPoolExecutor(8) as callers:
+    with Levels(slow) as levels, slow.client(timeout=240.0) as client, ThreadPoolExecutor(8) as callers:
         answers = [*callers.map(lambda _: client.post("/extract", json={"text": LONG}), range(count))]
         for answer in answers:
             assert_problem(answer, 422, "too_long_for_deadline", "deadline_ms")

@@ -51,7 +51,7 @@ def test_boxes_lie_where_the_words_are(page: Page) -> None:
     assert {each[0] for each in shown} == set(range(len(found["entities"])))
     assert len(shown) > 20
     invoice = documents.sample("invoice.pdf")
-    picture = httpx.post(drawn.value.url, content=invoice, timeout=60.0).raise_for_status().content
+    picture = httpx.post(drawn.value.url, content=invoice, timeout=240.0).raise_for_status().content
     ink = np.asarray(Image.open(io.BytesIO(picture)).convert("L")) < 140
     high, wide = ink.shape
     for index, left, top, right, bottom in shown:

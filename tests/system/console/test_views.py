@@ -90,7 +90,7 @@ def load(service: Service) -> Iterator[None]:
     going = True
 
     def post() -> None:
-        with httpx.Client(base_url=service.url, timeout=60) as client:
+        with httpx.Client(base_url=service.url, timeout=240.0) as client:
             while going:
                 client.post("/extract", json=body).raise_for_status()
 

@@ -61,7 +61,7 @@ def test_an_answer_to_a_get_is_described_in_full(service: Service, document: dic
 
 
 def test_a_page_size_tells_where_boxes_lie(service: Service) -> None:
-    answer = httpx.post(service.url + "/extract", content=PDF[1], headers={"Content-Type": PDF[2]}, timeout=60.0)
+    answer = httpx.post(service.url + "/extract", content=PDF[1], headers={"Content-Type": PDF[2]}, timeout=240.0)
     (found,) = answer.json()["documents"]
     ((width, height),) = found["page_sizes"]
     boxes = [box for entity in found["entities"] for box in entity["boxes"]]
