@@ -35,7 +35,7 @@ MODEL = f"documents@sha256:{'ab' * 32}"
 PRINT_ROWS = "import json, sys, pyarrow.parquet as p; print(json.dumps(p.read_table(sys.argv[1]).to_pylist()))"
 Rows = dict[str, dict[str, Any]]
 
-pytestmark = pytest.mark.timeout(600)
+pytestmark = pytest.mark.timeout(1200)
 
 
 def _texts(folder: Path, count: int) -> Path:

@@ -19,7 +19,7 @@ from loadtest.service_process import PREFIX, ServiceProcess, settings_environmen
 from tests.support.log_lines import events
 from tests.support.processes import children_of, command_of
 
-START_SECONDS = 240.0
+START_SECONDS = 480.0
 CLOSE_SECONDS = 60.0
 CHILD_SECONDS = 60.0
 POLL_SECONDS, MOST_POLL_SECONDS = 0.02, 0.2

@@ -203,7 +203,7 @@ def follow(scaler: Autoscaler, fleet: Fleet, load: Load) -> list[Decision]:
     return decisions
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(1200)
 def test_a_five_fold_step_is_followed_without_losing_a_request(tmp_path: Path) -> None:
     capacity = Capacity(documents_per_second=DOCUMENTS_PER_SECOND, tokens_per_second=TOKENS_PER_SECOND, slo_ms=2000.0)
     limits, delays = Limits(minimum_tasks=2, maximum_tasks=3), Delays(ingest_seconds=1.0, start_seconds=10.0)

@@ -89,7 +89,7 @@ def _kill_engine(command: int, how: signal.Signals = signal.SIGKILL) -> None:
             os.kill(child, how)
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(1200)
 def test_killed_again_and_again_it_leaves_the_same_parts(home: Path) -> None:
     with bulk(home, "in", "whole") as process:
         assert process.wait(END_SECONDS) == 1, (home / "stderr.txt").read_text()

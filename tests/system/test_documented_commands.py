@@ -198,7 +198,7 @@ def test_training_of_the_first_page(clone: Path, environment: dict[str, str]) ->
     serve(second, clone, environment)
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(1200)
 def test_commands_of_the_store_in_their_order(clone: Path, environment: dict[str, str], tmp_path: Path) -> None:
     folder = make_model(clone / "path" / "to" / "folder", labels=("O", "B-PERSON", "I-PERSON"))
     write_records(clone / "DATA" / "train" / "mine.jsonl")
