@@ -24,7 +24,7 @@ FLEET = "fleet-of-tests"
 ALWAYS = {signal.name for signal in SIGNALS if signal.kind in (Kind.COUNT, Kind.FLAG)}
 SHARE = {signal.name for signal in SIGNALS if signal.kind is Kind.LEVEL}
 """What a ready task publishes."""
-PATIENT_SECONDS = 6 * PERIOD_SECONDS
+PATIENT_SECONDS = 15 * PERIOD_SECONDS
 BUSY_WHEN_IDLE = {"WorkRatio", "TokenizeWorkRatio"}
 """A worker's event loop has work of its own: heartbeats, health checks."""
 IDLE_RATIO = 0.3

@@ -193,8 +193,8 @@ def test_identifiers_in_pieces(text: str, wanted: list[tuple[str, str]]) -> None
     "unit", ["A ", "A B 1\t\n 2\t", "3704\n", "DE89 ", "D\t", "4111\n", "DE89  3  7", "DO.", "12 1234 "]
 )
 def test_pieces_that_never_end_take_linear_time(unit: str) -> None:
-    begin = time.perf_counter()
+    begin = time.thread_time()
     RULES.apply(DocumentContext("DE89 "), [], LABELS, LABELS)
     text = "IBAN DE89 " + unit * (200_000 // len(unit))
     RULES.apply(DocumentContext(text), [], LABELS, LABELS)
-    assert time.perf_counter() - begin < 10
+    assert time.thread_time() - begin < 10
