@@ -1,7 +1,8 @@
 """Small-backlog batches: clients with few waiting tokens get a batch of their own while another floods.
 
-A batch of a GPU cannot be interrupted, and a short text in a full one waits for all of it. In a batch of their own the documents
-of clients with a small backlog are done in a fraction of that; it costs the device a batch's fixed time. The rules:
+A batch of a GPU cannot be interrupted, and a short text in a full one waits for all of it. In a batch of their own the
+documents of clients with a small backlog are done in a fraction of that; it costs the device a batch's fixed time. The
+rules:
 - A client's backlog is small if its waiting interactive documents hold at most `CLIENT_SHARE` of a full batch's tokens,
   and none of its documents is in a batch that runs.
 - There is no such batch if all small backlogs together hold more than `ALL_SHARE` of a full batch's tokens: it would be
