@@ -57,17 +57,28 @@ def link_weights(folder: Path) -> None:
         (folder / each.name).symlink_to(each)
 
 
+def hold_weights(folder: Path) -> Path:
+    """Make one of the weights of `link_weights` a pipe, for which zygotes wait; returns it."""
+    late = folder / LATE_WEIGHTS
+    late.unlink()
+    os.mkfifo(late)
+    return late
+
+
+def give_weights(pipe: Path) -> None:
+    """Give the zygote that waits at the pipe its weights."""
+    pipe.write_bytes((BUILTIN_WEIGHTS / LATE_WEIGHTS).read_bytes())
+
+
 @contextmanager
 def late_parsers(weights: Path) -> Iterator[None]:
     """Let zygotes that are started meanwhile wait for weights of `link_weights`: they are a pipe.
 
     At the end of the context one of them gets them.
     """
-    late = weights / LATE_WEIGHTS
-    late.unlink()
-    os.mkfifo(late)
+    late = hold_weights(weights)
     yield
-    late.write_bytes((BUILTIN_WEIGHTS / LATE_WEIGHTS).read_bytes())
+    give_weights(late)
     late.unlink()
     late.symlink_to(BUILTIN_WEIGHTS / LATE_WEIGHTS)
 

@@ -19,11 +19,10 @@ import httpx
 import pytest
 
 from service.api.arbiter import most_deaths
-from service.documents.ocr.networks import BUILTIN_WEIGHTS
 from service.logs import LogEvent
 from tests.support.document_files import simple_pdf
 from tests.support.extraction import TEXT, assert_problem, random_texts
-from tests.support.parsers import LATE_WEIGHTS, link_weights, parsers_of, zygotes_of
+from tests.support.parsers import give_weights, hold_weights, link_weights, parsers_of, zygotes_of
 from tests.support.processes import children_of, lives
 from tests.support.service import Service, environment, paused, serving, start, wait_until
 
@@ -61,8 +60,7 @@ def test_requests_are_refused_before_the_models_are_loaded(home: Path) -> None:
 def slow_parsers(home: Path, weights: Path) -> Iterator[tuple[Service, Path]]:
     """A service of one worker whose zygote waits for OCR's weights: they are a pipe until they are written."""
     link_weights(weights)
-    (pipe := weights / LATE_WEIGHTS).unlink()
-    os.mkfifo(pipe)
+    pipe = hold_weights(weights)
     with start(home, MODELS="tiny", WORKERS=1, OCR_FOLDER=weights) as service:
         wait_until(lambda: service.phase() != "unreachable")
         yield service, pipe
@@ -77,7 +75,7 @@ def test_a_worker_says_that_its_parsers_are_late_and_waits_for_them(home: Path, 
         )
         assert service.get("/livez").status_code == 200
         assert_problem(service.extract(text=TEXT), 503, "not_ready")
-        pipe.write_bytes((BUILTIN_WEIGHTS / LATE_WEIGHTS).read_bytes())
+        give_weights(pipe)
         wait_until(service.is_ready)
         assert service.extract(text=TEXT).status_code == 200
         file = httpx.post(f"{service.url}/extract", files={"file": simple_pdf("Invoice INV-20931")}, timeout=180.0)
