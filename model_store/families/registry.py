@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 from model_store.families.family import Contents, FolderFamily
 from model_store.families.gliner import GlinerFolder
@@ -32,13 +33,13 @@ def owner(contents: Contents) -> FolderFamily | None:
 
 def family_name(folder: Path) -> str:
     """The name of the family that a model's folder belongs to."""
-    contents = {name: _read(folder / name) for name in CONFIGS if (folder / name).is_file()}
+    contents = {name: read_object(folder / name) for name in CONFIGS if (folder / name).is_file()}
     names = [name for name, each in FAMILIES.items() if each.owns(contents)]
     return names[0] if names else [*FAMILIES][-1]
 
 
-def _read(file: Path) -> dict[str, object]:
-    """The object in a JSON file; an empty one where it cannot be read, which its reader will say."""
+def read_object(file: Path) -> dict[str, Any]:
+    """Read the object in a model's JSON file; an empty one where it cannot be read, which others report."""
     try:
         content = json.loads(file.read_bytes())
     except (OSError, ValueError, RecursionError):

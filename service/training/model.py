@@ -24,6 +24,7 @@ from transformers import PreTrainedModel
 
 from model_store.families.family import CONFIG, TOKENIZER_CONFIG
 from model_store.families.layout import WITH_PICTURES
+from model_store.families.registry import read_object
 from service.core.decoding.value import ValueKind
 from service.core.errors import ModelError
 from service.core.labels.label_set import Label
@@ -94,16 +95,7 @@ def open_base(folder: Path, labels: Iterable[str], *, layout: bool = False) -> t
 
 
 def _kind(folder: Path) -> object:
-    return _object(folder / CONFIG).get("model_type")
-
-
-def _object(file: Path) -> dict[str, Any]:
-    """Read the object in a JSON file; an empty one if there is none: other readers report that."""
-    try:
-        content = json.loads(file.read_bytes())
-    except (OSError, ValueError):
-        return {}
-    return content if isinstance(content, dict) else {}
+    return read_object(folder / CONFIG).get("model_type")
 
 
 def freeze_embeddings(model: PreTrainedModel) -> None:
@@ -156,7 +148,7 @@ def write_box_facts(base: Path, folder: Path, *, layout: bool, reads_texts: bool
     if facts:
         _write_object(folder / DECODING, facts)
     if layout:
-        _write_object(folder / TOKENIZER_CONFIG, _object(folder / TOKENIZER_CONFIG) | SPECIAL_BOXES)
+        _write_object(folder / TOKENIZER_CONFIG, read_object(folder / TOKENIZER_CONFIG) | SPECIAL_BOXES)
 
 
 def _tokenizes_space(folder: Path) -> bool:
@@ -167,7 +159,7 @@ def _tokenizes_space(folder: Path) -> bool:
 
 def box_facts(folder: Path) -> dict[str, Any]:
     """Read the options for boxes in a folder's decoding.json."""
-    return {name: value for name, value in _object(folder / DECODING).items() if name in BOX_FACTS}
+    return {name: value for name, value in read_object(folder / DECODING).items() if name in BOX_FACTS}
 
 
 def read_processor(folder: Path, model: PreTrainedModel) -> TokenClassifier:

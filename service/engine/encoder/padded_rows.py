@@ -8,10 +8,8 @@ equal length share a batch, and if those differ too, each row is a batch.
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from inspect import signature
@@ -22,6 +20,7 @@ import numpy.typing as npt
 import torch
 from transformers import PreTrainedModel
 
+from model_store.families.registry import read_object
 from service.core.arrays import TokenIds, ids_in
 from service.core.errors import ModelError
 from service.core.sequences import with_picture
@@ -102,11 +101,9 @@ def read_segments(checkpoint: Checkpoint) -> Segments | None:
     sizes = getattr(checkpoint.model.config, "type_vocab_size", None)
     if sizes == 0 or "token_type_ids" not in signature(checkpoint.model.forward).parameters:
         return None
-    with suppress(OSError, ValueError):
-        options = json.loads((checkpoint.folder / "tokenizer_config.json").read_text(encoding="utf-8"))
-        names = options.get("model_input_names") if isinstance(options, dict) else None
-        if isinstance(names, list) and "token_type_ids" not in names:
-            return None
+    names = read_object(checkpoint.folder / "tokenizer_config.json").get("model_input_names")
+    if isinstance(names, list) and "token_type_ids" not in names:
+        return None
     before, text, after = vocabulary_of(checkpoint.folder / TOKENIZER_FILE).segments
     largest = max(*before, text, *after, 0)
     if isinstance(sizes, int) and largest >= sizes:

@@ -6,7 +6,6 @@ Does not know how the model is run.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from transformers import PreTrainedModel
 from transformers.modeling_utils import str_to_torch_dtype
 from transformers.utils import logging as transformers_logging
 
+from model_store.families.registry import read_object
 from service.core.arrays import TokenIds
 from service.core.errors import ModelError
 from service.families.engine.page_input import PageInput
@@ -120,7 +120,8 @@ def first_position(model: PreTrainedModel) -> int:
 def max_tokens(model: PreTrainedModel, folder: Path) -> int:
     """Read the lesser of the model's and the tokenizer's limit of tokens."""
     limit = _limit(getattr(model.config, "max_position_embeddings", None)) or FALLBACK_MAX_TOKENS
-    return min(limit - first_position(model), _tokenizer_limit(folder) or limit)
+    tokenizer = read_object(folder / "tokenizer_config.json")
+    return min(limit - first_position(model), _limit(tokenizer.get("model_max_length")) or limit)
 
 
 def _position_table(model: PreTrainedModel) -> torch.nn.Embedding | None:
@@ -128,14 +129,6 @@ def _position_table(model: PreTrainedModel) -> torch.nn.Embedding | None:
         if name.endswith(".position_embeddings") and isinstance(module, torch.nn.Embedding):
             return module
     return None
-
-
-def _tokenizer_limit(folder: Path) -> int | None:
-    try:
-        limit = json.loads((folder / "tokenizer_config.json").read_text(encoding="utf-8")).get("model_max_length")
-    except (OSError, ValueError):
-        return None
-    return _limit(limit)
 
 
 def _limit(said: object) -> int | None:

@@ -13,6 +13,7 @@ from torch import nn
 from torch.utils.weak import WeakIdKeyDictionary
 
 from model_store.families.layout import LARGEST, PREPROCESSOR, PROCESSOR, is_box, picture_options
+from model_store.families.registry import read_object
 from service.core.errors import ModelError
 from service.families.engine.checkpoint import Checkpoint
 from service.families.engine.page_input import Colours, PageInput, PictureInput
@@ -43,7 +44,7 @@ def read(folder: Path, dtype: torch.dtype, *, hollow: bool = False) -> Checkpoin
         if hasattr(base, "patch_embed"):
             base.patch_embed.proj = Patches(base.patch_embed.proj)
     in_shares = IN_SHARES[checkpoint.model.config.model_type]
-    options, config = _options(folder, "tokenizer_config.json"), checkpoint.model.config
+    options, config = read_object(folder / "tokenizer_config.json"), checkpoint.model.config
     picture = _picture(folder, config) if getattr(config, "visual_embed", False) else None
     return replace(checkpoint, page=PageInput(in_shares, _padding_box(options, in_shares=in_shares), picture))
 
@@ -161,7 +162,7 @@ def _picture(folder: Path, config: Any) -> PictureInput:
         ModelError: its pictures have another size than the model's, or a value is no number.
     """
     files = [name for name in (PREPROCESSOR, PROCESSOR) if (folder / name).is_file()]
-    options = picture_options({name: _options(folder, name) for name in files})
+    options = picture_options({name: read_object(folder / name) for name in files})
     size = options.get("size", config.input_size)
     sides = {size} if isinstance(size, int) else set(size.values()) if isinstance(size, dict) else {None}
     if sides != {config.input_size} or config.input_size % 2:
@@ -184,12 +185,3 @@ def _colours(said: object) -> Colours:
         case [int() | float() as red, int() | float() as green, int() | float() as blue]:
             return red, green, blue
     raise ModelError(f"{PREPROCESSOR} says no number for each colour: {said!r}")
-
-
-def _options(folder: Path, name: str) -> Options:
-    """The object in a JSON file; an empty one where there is none."""
-    try:
-        options = json.loads((folder / name).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return options if isinstance(options, dict) else {}
