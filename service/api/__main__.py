@@ -10,6 +10,7 @@ from typing import Any
 from gunicorn.app.base import BaseApplication
 from gunicorn.workers.base import Worker
 
+from service.api.app import create_app
 from service.api.arbiter import WorkerArbiter
 from service.api.http.access import open_access
 from service.environment import address_of
@@ -60,8 +61,6 @@ class GunicornServer(BaseApplication):  # type: ignore[misc]
                 self.cfg.set(name, value)
 
     def load(self) -> Any:
-        from service.api.app import create_app
-
         return create_app(self._settings, replaces=self._replaces)
 
     def _forked(self, arbiter: WorkerArbiter, worker: Worker) -> None:

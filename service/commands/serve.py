@@ -10,22 +10,24 @@ import errno
 import logging
 import socket
 import ssl
+from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 
 from model_store.local.store import Store
-from model_store.transfer.publish import publish
-from service.api.adapters.registry import check_extras
 from service.api.http.api_keys import read_keys
 from service.core.errors import ModelError
 from service.environment import PREFIX, address_of
 from service.logs import LogEvent, configure
 from service.process import hide_memory
-from service.settings import Settings, read_settings, unknown_settings
+from service.settings import BadSettings, Settings, read_settings, unknown_settings
 from service.supervisor import Supervisor
 
 CONTAINER_FOLDER = Path("/opt/ml/model")
 """Folder into which SageMaker unpacks `model.tar.gz`."""
 CONTAINER_MODEL = "model"
+EXTRAS = {"mcp": "mcp"}
+"""Module that an adapter needs beside the service's own, from the extra of the adapter's name."""
 
 
 def publish_container_model(folder: Path, settings: Settings) -> str | None:
@@ -35,6 +37,8 @@ def publish_container_model(folder: Path, settings: Settings) -> str | None:
     """
     if "models" in settings.model_fields_set or not (folder / "config.json").is_file():
         return None
+    from model_store.transfer.publish import publish  # Seldom needed, and the imports before a start take time.
+
     publish(folder, CONTAINER_MODEL, Store(settings.model_store))
     return CONTAINER_MODEL
 
@@ -69,6 +73,17 @@ def run(chosen: argparse.Namespace) -> int:
         logging.getLogger(__name__).warning(said, extra={"event": LogEvent.UNKNOWN_SETTINGS, "names": [name]})
     hide_memory()
     return Supervisor(settings, {flag.upper(): value for flag, value in flags.items()}).run()
+
+
+def check_extras(settings: Settings, find: Callable[[str], object] = find_spec) -> None:
+    """Before a service starts: what its open adapters import must be installed.
+
+    Raises:
+        BadSettings: names the extra that is missing.
+    """
+    for name in settings.adapters:
+        if name in EXTRAS and find(EXTRAS[name]) is None:
+            raise BadSettings(f"GLEANER_ADAPTERS={name} needs in Gleaner's folder: pip install -e '.[{name}]'")
 
 
 class PortTaken(ModelError):

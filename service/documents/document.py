@@ -17,8 +17,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from service.core.fields.electronic_invoice import ElectronicInvoice
-from service.core.fields.stated_entities import StatedPart
+from service.core.fields.stated_invoice import ElectronicInvoice, StatedPart
 from service.documents.limits import MEBIBYTE
 
 Box = tuple[float, float, float, float]

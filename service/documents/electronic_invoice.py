@@ -13,7 +13,8 @@ from lxml import etree
 
 from service.core.decoding.value import Value, ValueKind
 from service.core.errors import UnreadableDocument
-from service.core.fields.electronic_invoice import (
+from service.core.fields.roles import DUE, ROLES, TOTAL, Paths
+from service.core.fields.stated_invoice import (
     MOST_DIGITS,
     MOST_ROWS,
     MOST_VALUE_CHARACTERS,
@@ -21,7 +22,6 @@ from service.core.fields.electronic_invoice import (
     InvoiceRow,
     StatedTax,
 )
-from service.core.fields.roles import DUE, ROLES, TOTAL, Paths
 from service.documents.document import Document, UnreadAttachment
 from service.documents.invoice_syntaxes import OLD_NAMES, OLD_ROW_AMOUNT, SYNTAXES, Syntax
 from service.documents.invoice_text import invoice_text

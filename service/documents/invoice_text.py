@@ -19,9 +19,8 @@ from lxml import etree
 
 from service.core.decoding.value import Value, ValueKind
 from service.core.errors import UnreadableDocument
-from service.core.fields.electronic_invoice import ElectronicInvoice
 from service.core.fields.roles import RECEIVER, ROLES, SUPPLIER, RoleGroup
-from service.core.fields.stated_entities import LINE_ITEM, ORGANIZATION, PERSON, StatedPart
+from service.core.fields.stated_invoice import LINE_ITEM, ORGANIZATION, PERSON, ElectronicInvoice, StatedPart
 from service.documents.invoice_syntaxes import OLD_ROW_AMOUNT, Syntax
 from service.documents.invoice_values import (
     currency_name,

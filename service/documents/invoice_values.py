@@ -10,7 +10,7 @@ from typing import cast
 from lxml import etree
 
 from service.core.decoding.value import Value, ValueKind
-from service.core.fields.electronic_invoice import MOST_VALUE_CHARACTERS, is_sound_number
+from service.core.fields.stated_invoice import MOST_VALUE_CHARACTERS, is_sound_number
 
 _LONGEST_CURRENCY = 16
 """Most characters of a currency's name; a longer one is dropped."""

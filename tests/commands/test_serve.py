@@ -15,8 +15,8 @@ import pytest
 
 from loadtest.service_process import KeptPort
 from service.cli import main
-from service.commands.serve import BadTlsFiles, PortTaken, check_ports, check_tls
-from service.settings import read_settings
+from service.commands.serve import BadTlsFiles, PortTaken, check_extras, check_ports, check_tls
+from service.settings import BadSettings, Settings, read_settings
 from tests.support.certificates import make_certificate
 from tests.support.local_http import Call, Reply, http_server
 from tests.support.processes import lives
@@ -223,3 +223,10 @@ def test_make_run_takes_the_port_and_ends_the_service_with_itself(
         assert said == ["serve", f"127.0.0.1:{port}"]
         made.terminate()
         wait_until(lambda: not lives(int(served)))
+
+
+def test_an_adapter_whose_extra_is_missing_is_refused_before_the_start() -> None:
+    check_extras(Settings(adapters="mcp,oip"))
+    check_extras(Settings(adapters="oip,presidio"), lambda _name: None)
+    with pytest.raises(BadSettings, match=r"'\.\[mcp\]'"):
+        check_extras(Settings(adapters="mcp"), lambda _name: None)

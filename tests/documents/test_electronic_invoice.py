@@ -9,8 +9,8 @@ import pytest
 
 from service.core.decoding.value import ValueKind
 from service.core.errors import DocumentTooLarge, UnreadableDocument, UnsupportedFormat
-from service.core.fields.electronic_invoice import MOST_ROWS
 from service.core.fields.roles import ROLES
+from service.core.fields.stated_invoice import MOST_ROWS
 from service.documents.document import Document
 from service.documents.limits import DocumentLimits
 from service.documents.reader import read_document

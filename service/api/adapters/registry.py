@@ -6,11 +6,10 @@ An adapter that is closed is not imported.
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
-from importlib.util import find_spec
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
@@ -22,14 +21,12 @@ from service.api.calls import AppState
 from service.api.connection.refusals import Translation
 from service.api.http.response import CLIENT_CLOSED_REQUEST
 from service.core.errors import GleanerError, InternalError, WrongMethod
-from service.settings import BadSettings, Settings
+from service.settings import Settings
 from service.signals.routes import OTHER
 
 Headers = Sequence[tuple[bytes, bytes]]
 _PARAMETER = re.compile(r"\{(\w+)(:path)?\}")
 _MATCH = "adapter_match"
-EXTRAS = {"mcp": "mcp"}
-"""Module that an adapter needs beside the service's own, from the extra of the adapter's name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,21 +147,3 @@ class AdapterRegistry:
 def open_adapters(names: Iterable[str]) -> AdapterRegistry:
     """Import the adapters of these names, each from the module of its name."""
     return AdapterRegistry(import_module(f"service.api.adapters.{name}").ADAPTER for name in names)
-
-
-def _is_installed(module: str) -> bool:
-    try:
-        return find_spec(module) is not None
-    except ModuleNotFoundError:  # Of the package that it is in.
-        return False
-
-
-def check_extras(settings: Settings, is_installed: Callable[[str], bool] = _is_installed) -> None:
-    """Before a service starts: what its open adapters import must be installed.
-
-    Raises:
-        BadSettings: names the extra that is missing.
-    """
-    for name in settings.adapters:
-        if name in EXTRAS and not is_installed(EXTRAS[name]):
-            raise BadSettings(f"GLEANER_ADAPTERS={name} needs in Gleaner's folder: pip install -e '.[{name}]'")

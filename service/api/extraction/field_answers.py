@@ -28,13 +28,14 @@ from service.core.decoding.value import Value, ValueKind
 from service.core.fields.checks import SumCheck
 from service.core.fields.currencies import CurrencyReader
 from service.core.fields.document_fields import DocumentFields, find_fields
-from service.core.fields.electronic_invoice import ElectronicInvoice, InvoiceFields, PlacedValue, invoice_fields
+from service.core.fields.electronic_invoice import InvoiceFields, PlacedValue, invoice_fields
 from service.core.fields.kinds import BILL_KINDS, PaperKind
 from service.core.fields.lines import TextLines
 from service.core.fields.mentions import DERIVED, Choice, Mention, Reason
 from service.core.fields.paper_kind import PaperMatch
 from service.core.fields.role_scores import MOST_DOUBTED
 from service.core.fields.stated_entities import restated_labels
+from service.core.fields.stated_invoice import ElectronicInvoice
 from service.documents.document import Box, Document
 from service.documents.words import shown_boxes, words_of
 from service.text.values.context import DocumentContext

@@ -21,8 +21,7 @@ import msgspec
 import numpy as np
 
 from service.api.parsers.patterns import Patterns
-from service.core.fields.electronic_invoice import ElectronicInvoice
-from service.core.fields.stated_entities import StatedPart, are_sound
+from service.core.fields.stated_invoice import ElectronicInvoice, StatedPart, are_sound
 from service.documents.document import (
     MOST_PICTURES,
     Charset,

@@ -17,8 +17,6 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from itertools import pairwise
-from typing import NamedTuple
 
 from service.core.decoding.entities import Entity, Source
 from service.core.decoding.span_trimming import trim
@@ -27,12 +25,12 @@ from service.core.fields.electronic_invoice import InvoiceFields
 from service.core.fields.mentions import Mention
 from service.core.fields.role_scores import MOST_DOUBTED
 from service.core.fields.roles import NET, ROLES, TAX, RoleGroup
+from service.core.fields.stated_invoice import LINE_ITEM, ORGANIZATION, PERSON, StatedPart
 from service.core.fields.value_places import is_equal
 from service.core.fields.vocabulary.phrases import letters_of
 
 CONTACT_SCORE = 0.5
 """Score of a contact's name as a person, which the model does not tell to be one: it may be a department."""
-PERSON, LINE_ITEM, ORGANIZATION = "PERSON", "LINE_ITEM", "ORGANIZATION"
 _GENERAL_OF_GROUP = {
     RoleGroup.PARTY: ORGANIZATION,
     RoleGroup.SUM: "MONEY",
@@ -57,20 +55,6 @@ _IN_ROWS = frozenset((PERSON, "EMAIL", "PHONE", "ADDRESS", "IBAN"))
 
 Read = Callable[[str, str], Value]
 """Reads the value of a text by its label."""
-
-
-class StatedPart(NamedTuple):
-    """Part `[start, end)` of the text of an XML file, and its label; without a label its words say what it is."""
-
-    start: int
-    end: int
-    label: str = ""
-
-
-def are_sound(parts: Sequence[StatedPart], length: int) -> bool:
-    """True if parts are in order, within a text of this length, and none overlaps."""
-    places = [0, *(place for part in parts for place in part[:2]), length]
-    return all(first <= second for first, second in pairwise(places))
 
 
 class _Answered:

@@ -20,7 +20,7 @@ import pypdfium2
 import pypdfium2.raw as pdfium
 
 from service.core.errors import UnreadableDocument
-from service.core.fields.electronic_invoice import ElectronicInvoice
+from service.core.fields.stated_invoice import ElectronicInvoice
 from service.documents.document import Document, Layout, Page, PartlyRead, UnreadAttachment, UnreadReason
 from service.documents.electronic_invoice import attached_invoice
 from service.documents.limits import DocumentLimits

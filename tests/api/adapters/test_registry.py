@@ -13,7 +13,7 @@ import httpx
 import pytest
 from starlette.types import Receive, Scope, Send
 
-from service.api.adapters.registry import AdapterRegistry, check_extras, open_adapters
+from service.api.adapters.registry import AdapterRegistry, open_adapters
 from service.api.app import create_app
 from service.api.extraction.trace import TraceBook
 from service.api.middleware import ActiveRequests
@@ -176,21 +176,14 @@ def test_a_running_worker_imports_nothing_of_a_closed_adapter(
     assert set(done.stdout.split()) == SHARED | imported
 
 
-def test_a_parser_imports_nothing_of_http() -> None:
+def test_a_parser_imports_neither_http_nor_rules_of_fields() -> None:
     program = "import sys, service.api.parsers.zygote, service.api.parsers.child; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert not [
         name
         for name in done.stdout.split()
-        if name.startswith(("service.api.adapters", "service.api.http", "starlette"))
+        if name.startswith(("service.api.adapters", "service.api.http", "starlette", "service.core.fields.vocabulary"))
     ]
-
-
-def test_an_adapter_whose_extra_is_missing_is_refused_before_the_start() -> None:
-    check_extras(Settings(adapters="mcp,oip"))
-    check_extras(Settings(adapters="oip,presidio"), lambda _name: False)
-    with pytest.raises(BadSettings, match=r"'\.\[mcp\]'"):
-        check_extras(Settings(adapters="mcp"), lambda _name: False)
 
 
 def test_the_setting_names_adapters_or_none() -> None:

@@ -14,7 +14,7 @@ from service.api.extraction.result import build_result
 from service.api.options import read_options
 from service.api.schemas import DocumentResult, FieldsResult, PaperResult
 from service.core.decoding.entities import Entity
-from service.core.fields.electronic_invoice import ElectronicInvoice
+from service.core.fields.stated_invoice import ElectronicInvoice
 from service.documents.document import Document, Page
 from service.families.processor import Findings
 from service.text.pipeline import Prepared

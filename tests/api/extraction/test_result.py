@@ -21,8 +21,8 @@ from service.core.arrays import Logits
 from service.core.decoding.entities import Entity, Source
 from service.core.decoding.offsets import OffsetMap, OffsetUnit
 from service.core.decoding.value import Value, ValueKind
-from service.core.fields.electronic_invoice import ElectronicInvoice, InvoiceRow
 from service.core.fields.paper_kind import paper_kind
+from service.core.fields.stated_invoice import ElectronicInvoice, InvoiceRow
 from service.documents.document import Document
 from service.families.processor import Findings
 from service.families.processor import prepare as prepared_document

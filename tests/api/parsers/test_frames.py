@@ -34,8 +34,7 @@ from service.api.parsers.frames import (
     to_frames,
 )
 from service.core.decoding.value import Value, ValueKind
-from service.core.fields.electronic_invoice import ElectronicInvoice, InvoiceRow
-from service.core.fields.stated_entities import StatedPart
+from service.core.fields.stated_invoice import ElectronicInvoice, InvoiceRow, StatedPart
 from service.documents.document import (
     Charset,
     CharsetSource,

@@ -8,16 +8,9 @@ from decimal import Decimal
 import pytest
 
 from service.core.decoding.value import Value, ValueKind
-from service.core.fields.electronic_invoice import (
-    MOST_PLACED_TAXES,
-    MOST_ROWS,
-    ElectronicInvoice,
-    InvoiceFields,
-    InvoiceRow,
-    StatedTax,
-    invoice_fields,
-)
+from service.core.fields.electronic_invoice import MOST_PLACED_TAXES, InvoiceFields, invoice_fields
 from service.core.fields.mentions import CHECKSUM, LINES_BETWEEN, NO_SUM, WORDS, Choice, Reason
+from service.core.fields.stated_invoice import MOST_ROWS, ElectronicInvoice, InvoiceRow, StatedTax
 from tests.support.mentions import mentions_in
 
 

@@ -8,15 +8,9 @@ import pytest
 
 from service.core.decoding.entities import Entity
 from service.core.decoding.value import Value, ValueKind
-from service.core.fields.electronic_invoice import ElectronicInvoice, InvoiceRow, StatedTax, invoice_fields
-from service.core.fields.stated_entities import (
-    CONTACT_SCORE,
-    StatedPart,
-    are_sound,
-    restated_labels,
-    stated_entities,
-    within_parts,
-)
+from service.core.fields.electronic_invoice import invoice_fields
+from service.core.fields.stated_entities import CONTACT_SCORE, restated_labels, stated_entities, within_parts
+from service.core.fields.stated_invoice import ElectronicInvoice, InvoiceRow, StatedPart, StatedTax, are_sound
 from service.text.values.context import DocumentContext
 from service.text.values.reading import read_value
 from tests.support.mentions import mentions_in
