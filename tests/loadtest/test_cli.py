@@ -19,6 +19,7 @@ from infra.scaling.capacity import read_capacity
 from loadtest import cli
 from loadtest.commands import finish, latencies
 from loadtest.errors import NotTrusted
+from loadtest.results import knee
 from loadtest.scenario.traces import read_trace
 from loadtest.service_process import process_tree
 from tests.support.load_records import good
@@ -93,11 +94,14 @@ def test_a_synthetic_day_is_written_as_a_trace_and_replayed(tmp_path: Path) -> N
     assert summary["whole"]["requests"] == round(sum(read_trace(file).counts) * 0.0001)
 
 
-def test_the_knee_of_a_server_is_found_and_written_for_the_scaling_policy(tmp_path: Path) -> None:
+def test_the_knee_of_a_server_is_found_and_written_for_the_scaling_policy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A server that does one thing at a time, each in 4 ms: it cannot hold more than it does at full load.
 
     Its time goes on while its threads wait for a busy machine, as a device's does; else that would be its capacity.
     """
+    monkeypatch.setattr(knee, "PRECISION", 0.5)  # Fewer trials: each takes seconds.
     one_at_a_time, free_at = threading.Lock(), 0.0
 
     def reply(call: Call) -> Reply:

@@ -5,16 +5,27 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 from loadtest.cli import EXTRA
+from loadtest.simulator import command
+from loadtest.simulator.single_task import latency_table
 from service.cli import main
 from tests.support.source_tree import ROOT
 
 NOT_OF_THE_SERVICE = (*EXTRA, "aws_cdk", "constructs", "yaml", "pytest")
 """Libraries that come with an extra; `make run` installs none of them."""
+
+simulated_once = cache(latency_table)
+
+
+@pytest.fixture(autouse=True)
+def _one_table_for_each_service(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A table of latencies takes seconds, and most tests here are of the same service."""
+    monkeypatch.setattr(command, "latency_table", simulated_once)
 
 
 def test_it_draws_the_instances_and_says_what_they_cost() -> None:
