@@ -50,7 +50,9 @@ run: .venv/.run ## serve the built-in model on http://HOST:PORT (HOST=127.0.0.1 
 EMULATOR ?= .venv/.cuda-emulator
 PYTEST := GOMP_SPINCOUNT=5000 $(BIN)/python -m pytest -n $(FILES_AT_ONCE) --dist loadfile --no-loadscope-reorder
 
-test: lint types unit pure ## the first tier: lint, types, floors, values, sockets, one service, every branch of service/core
+test: lint ## the first tier: lint, types, floors, values, sockets, one service, every branch of service/core
+	@$(MAKE) --no-print-directory --jobs 2 types pure
+	@$(MAKE) --no-print-directory unit
 test-all: test system masked ## both tiers: also many services, a browser, other people's clients, S3, emulated GPUs
 lint: .venv/.dev
 	$(BIN)/ruff check .
