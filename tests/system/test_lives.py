@@ -142,7 +142,7 @@ def test_a_service_that_is_paused_as_a_whole_loses_nothing_and_goes_on(home: Pat
 
 
 def test_a_drain_replaces_an_engine_that_is_stopped_and_finishes(home: Path) -> None:
-    settings = {"MODELS": "tiny", "PACE_TOKENS_PER_SECOND": PACE, "ENGINE_SILENCE_SECONDS": 5}
+    settings = {"MODELS": "tiny", "DRAIN_SECONDS": 240, "PACE_TOKENS_PER_SECOND": PACE, "ENGINE_SILENCE_SECONDS": 5}
     with serving(home, **settings) as service, ThreadPoolExecutor(20) as pool:
         asked = ask_all(service, pool)
         os.kill(service.child("engine"), signal.SIGSTOP)
