@@ -7,6 +7,9 @@ BIN := .venv/bin
 QUIET := $(shell test -t 2 || echo --quiet)
 PIP := $(BIN)/python -m pip --disable-pip-version-check install $(QUIET) --constraint constraints.txt
 
+# Python keeps compiled modules, whatever the environment says: each of a test's processes would compile them anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 # By a path, not by an import hook: a folder named gleaner beside a script would hide the hook's module.
 EDITABLE := --config-settings editable_mode=compat --editable
 
