@@ -155,8 +155,9 @@ def test_a_supervisor_that_was_suspended_goes_on(tmp_path: Path) -> None:
         assert LogEvent.DRAIN_STARTED not in events
 
 
-@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGHUP])
 def test_a_stop_before_it_was_ready_is_a_clean_end(tmp_path: Path, stop: signal.Signals) -> None:
+    """SIGTERM: the test of the runtime folder."""
     with inherited(signal.SIGHUP, signal.SIG_DFL), service(tmp_path) as (running, parts):
         wait_until(lambda: running.phase() != "unreachable")
         running.process.send_signal(stop)
@@ -164,22 +165,16 @@ def test_a_stop_before_it_was_ready_is_a_clean_end(tmp_path: Path, stop: signal.
         assert_gone(parts)
 
 
-def test_signals_of_other_programs_end_nothing(tmp_path: Path) -> None:
-    with service(tmp_path) as (running, parts):
-        for number in (signal.SIGUSR1, signal.SIGUSR2, signal.SIGWINCH):
-            running.process.send_signal(number)
-        wait_until(lambda: running.phase() != "unreachable")
-        assert running.process.poll() is None
-        assert all(map(lives, parts))
-
-
-def test_nohup_outlasts_the_end_of_its_terminal(tmp_path: Path) -> None:
+def test_signals_of_other_programs_and_under_nohup_of_the_terminal_end_nothing(tmp_path: Path) -> None:
+    """It neither dies of them nor drains: it lives to say that its workers were killed after them."""
     with inherited(signal.SIGHUP, signal.SIG_IGN), service(tmp_path) as (running, parts):
-        running.process.send_signal(signal.SIGHUP)
-        wait_until(lambda: running.phase() != "unreachable")
-        assert running.process.poll() is None
-        assert all(map(lives, parts))
-        assert LogEvent.DRAIN_STARTED not in running.events()
+        for number in (signal.SIGUSR1, signal.SIGUSR2, signal.SIGWINCH, signal.SIGHUP):
+            running.process.send_signal(number)
+        os.kill(parts[1], signal.SIGKILL)
+        assert running.process.wait(END_SECONDS) == 1
+        events = running.events()
+        assert LogEvent.WORKERS_ENDED in events
+        assert LogEvent.DRAIN_STARTED not in events
 
 
 def test_the_runtime_folder_is_apart_and_removed_at_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
