@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import subprocess
-import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,8 +17,9 @@ from safetensors.torch import load_file, save_file
 from model_store.contents.scan import scan_folder
 from service.cli import main
 from service.commands.model_actions import golden_examples
+from service.core.errors import ModelError
+from service.local_service import LocalService
 from tests.support.revisions import Made, golden, make_revision
-from tests.support.service import environment
 from tests.support.tiny_models import make_model
 
 Shown = pytest.CaptureFixture[str]
@@ -31,11 +30,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_model(tmp_path_factory.mktemp("models") / "tiny")
 
 
-def in_process_of_its_own(home: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
+@pytest.fixture
+def engine_on_the_processor(monkeypatch: pytest.MonkeyPatch) -> None:
     """For what starts an engine. In float32: in bfloat16 scores of nearly the same size may change places."""
-    command = [sys.executable, "-m", "service.cli", "models", *map(str, arguments)]
-    settings = environment(home, DTYPE="float32", DEVICE="cpu")
-    return subprocess.run(command, env=settings, capture_output=True, text=True, timeout=240, check=False)
+    for name, value in {"DTYPE": "float32", "DEVICE": "cpu"}.items():
+        monkeypatch.setenv(f"GLEANER_{name}", value)
 
 
 def gleaner(*arguments: object) -> int:
@@ -192,20 +191,21 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
     return make_revision(tmp_path_factory.mktemp("revision"), 0)
 
 
+@pytest.mark.usefixtures("engine_on_the_processor")
 def test_a_file_that_trains_is_a_golden_file(made: Made, tmp_path: Path) -> None:
     (tmp_path / "more").mkdir()
     data = golden(made, tmp_path / "mine.jsonl")
     first, *others = map(json.loads, data.read_text().splitlines())
     like_training = {"id": "b7", "group": "acme", "lang": "en", "kind": "invoice", "fields": {"total_amount": "9"}}
     labelled(tmp_path / "more" / "a.jsonl", {**first, **like_training}, *others)
-    for number, file in enumerate((data, tmp_path / "more")):
-        command = ("publish", made.folder, "m", "--golden", file, "--store", tmp_path / f"s{number}")
-        ended = in_process_of_its_own(tmp_path, *command)
-        assert ended.returncode == 0, ended.stderr
-        (manifest,) = (tmp_path / f"s{number}" / "manifests" / "sha256").iterdir()
-        examples = json.loads(manifest.read_text())["golden"]
-        assert [each["entities"] for each in examples] == [first["entities"], *(each["entities"] for each in others)]
-        assert (tmp_path / f"s{number}" / "tags" / "m" / "stable").is_file()
+    wanted = [json.loads(line)["entities"] for line in data.read_text().splitlines()]
+    read = golden_examples(data, scan_folder(made.folder))
+    assert [msgspec.to_builtins(each.entities) for each in read] == [tuple(each) for each in wanted]
+    store = tmp_path / "store"
+    assert gleaner("publish", made.folder, "m", "--golden", tmp_path / "more", "--store", store) == 0
+    (manifest,) = (store / "manifests" / "sha256").iterdir()
+    assert [each["entities"] for each in json.loads(manifest.read_text())["golden"]] == wanted
+    assert (store / "tags" / "m" / "stable").is_file()
 
 
 def test_golden_examples_keep_their_pages(tmp_path: Path) -> None:
@@ -219,22 +219,39 @@ def test_golden_examples_keep_their_pages(tmp_path: Path) -> None:
     assert json.loads(msgspec.json.encode(example.pages)) == record["pages"]
 
 
-@pytest.mark.parametrize("remote", [False, True])
-def test_a_wrong_golden_example_is_found_before_anything_is_published(made: Made, tmp_path: Path, remote: bool) -> None:
+def assert_nothing_is_published(folder: Path) -> None:
+    assert not list(folder.rglob("stable*"))
+    assert not [path for kind in ("blobs", "manifests") for path in (folder / "store" / kind / "sha256").iterdir()]
+    assert not list((folder / "remote").rglob("*.json"))
+
+
+@pytest.mark.usefixtures("engine_on_the_processor")
+def test_a_wrong_golden_example_is_found_before_anything_is_published(
+    made: Made, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     """The command answered success, and the services found it."""
     wrong = golden(made, tmp_path / "wrong.jsonl", wrong=True)
-    where = ("--remote", f"file://{tmp_path}/remote") if remote else ()
-    ended = in_process_of_its_own(
-        tmp_path, "publish", made.folder, "m", "--golden", wrong, "--store", tmp_path / "store", *where
-    )
-    assert ended.returncode == 1
-    assert "golden example 1 of 3 fails: not wanted" in ended.stderr
-    progress, refusal = ended.stderr.splitlines()
+    assert gleaner("publish", made.folder, "m", "--golden", wrong, "--store", tmp_path / "store") == 1
+    said = capfd.readouterr().err
+    assert "golden example 1 of 3 fails: not wanted" in said
+    progress, refusal = said.splitlines()
     assert progress == "running 3 golden examples"
     assert refusal.startswith("gleaner: Nothing was published: ")
-    assert not list(tmp_path.rglob("stable*"))
-    assert not [path for kind in ("blobs", "manifests") for path in (tmp_path / "store" / kind / "sha256").iterdir()]
-    assert not list((tmp_path / "remote").rglob("*.json"))
+    assert_nothing_is_published(tmp_path)
+
+
+def test_nothing_is_uploaded_before_the_golden_examples_are_answered(
+    made: Made, tmp_path: Path, capsys: Shown, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fail(_: LocalService) -> None:
+        raise ModelError("one fails")
+
+    monkeypatch.setattr(LocalService, "_open", fail)
+    examples = golden(made, tmp_path / "golden.jsonl")
+    where = ("--store", tmp_path / "store", "--remote", f"file://{tmp_path}/remote")
+    assert gleaner("publish", made.folder, "m", "--golden", examples, *where) == 1
+    assert "gleaner: Nothing was published: one fails" in capsys.readouterr().err
+    assert_nothing_is_published(tmp_path)
 
 
 @pytest.mark.parametrize(

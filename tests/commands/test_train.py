@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from service.cli import main
 from service.commands.train import add_arguments, options_of
 from service.core.errors import InvalidOptions
 from tests.support.label_models import HOME
-from tests.support.service import environment
 from tests.support.tiny_models import make_model
 from tests.support.training_data import record, write_set
 
@@ -55,24 +53,19 @@ def test_kinds_of_values_are_read_by_label() -> None:
     assert kinds == {"WHEN": "date", "A=B": "text"}
 
 
-def _gleaner(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "service.cli", *arguments]
-    return subprocess.run(command, env=environment(home), capture_output=True, text=True, timeout=250, check=False)
-
-
-def test_a_trained_folder_is_published_and_bad_data_is_said(tmp_path: Path) -> None:
+def test_a_trained_folder_is_published_and_bad_data_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("GLEANER_MODEL_STORE", str(tmp_path / "store"))
     tiny = str(make_model(tmp_path / "tiny"))
     data = str(write_set(tmp_path / "set.jsonl", [record(number) for number in range(24)]))
     out = tmp_path / "out"
-    done = _gleaner(tmp_path, "train", data, "--from", tiny, "--out", str(out), "--epochs", "1", "--threads", "1")
-    assert done.returncode == 0, done.stderr
-    assert "pass 1 of 1" in done.stderr
-    assert (
-        "ended: the 1 passes (--epochs) are done, and the score still rose" in done.stderr or "F1 0.000" in done.stderr
-    )
-    assert f"gleaner models publish {out} NAME" in done.stderr
-    published = _gleaner(tmp_path, "models", "publish", str(out), "own", "--store", str(tmp_path / "store"))
-    assert published.returncode == 0, published.stderr
-    refused = _gleaner(tmp_path, "train", str(tmp_path / "absent"), "--from", tiny, "--out", str(tmp_path / "other"))
-    assert refused.returncode == 1
-    assert "absent cannot be read" in refused.stderr
+    done = main(["train", data, "--from", tiny, "--out", str(out), "--epochs", "1", "--threads", "1"])
+    said = capfd.readouterr().err
+    assert done == 0, said
+    assert "pass 1 of 1" in said
+    assert "ended: the 1 passes (--epochs) are done, and the score still rose" in said or "F1 0.000" in said
+    assert f"gleaner models publish {out} NAME" in said
+    assert main(["models", "publish", str(out), "own"]) == 0
+    assert main(["train", str(tmp_path / "absent"), "--from", tiny, "--out", str(tmp_path / "other")]) == 1
+    assert "absent cannot be read" in capfd.readouterr().err

@@ -7,6 +7,7 @@ import re
 import shlex
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -52,9 +53,16 @@ RUNNER = {"gcc", "g++", "libc6-dev", "curl", "binutils", "chromium"}
 """Debian packages of the Makefile that GitHub's ubuntu-24.04 has."""
 
 
-def wanted_by(command: list[str]) -> set[str]:
+@cache
+def shown_by(*command: str) -> str:
+    """What a `make` would run on a machine that has nothing."""
+    words = ["make", "-n", "-B", f"PYTHON={sys.executable}", *command]
+    return subprocess.run(words, capture_output=True, text=True, cwd=ROOT, check=True).stdout
+
+
+def wanted_by(*command: str) -> set[str]:
     """The Debian packages that a `make` would install, or ask for, on a machine that has nothing."""
-    shown = subprocess.run(["make", "-n", "-B", *command], capture_output=True, text=True, cwd=ROOT, check=True).stdout
+    shown = shown_by(*command)
     pairs = [pair for tools in re.findall(r"for tool in ([^;]+);", shown) for pair in tools.split()]
     return {package for pair in pairs for package in pair.partition(":")[2].split(",")}
 
@@ -66,19 +74,18 @@ def test_a_job_installs_what_its_targets_ask_for(job: str) -> None:
     for step in workflow()["jobs"][job]["steps"]:
         for line in step.get("run", "").splitlines():
             installed = {each for each in line.partition("apt-get install ")[2].split() if each[0] != "-"}
-            assert installed <= wanted_by(["system", "infra"]) - RUNNER, "of another name, or there already"
+            assert installed <= wanted_by("system", "infra") - RUNNER, "of another name, or there already"
             there |= installed
             if line.startswith("make "):
                 words = shlex.split(re.sub(r"\$\{\{.*?\}\}", "$", line))
                 command = [word for word in words[1:] if "$" not in word]
-                assert wanted_by(command) <= there, f"{line}: {wanted_by(command) - there}"
+                assert wanted_by(*command) <= there, f"{line}: {wanted_by(*command) - there}"
 
 
 @pytest.mark.parametrize("target", ["deploy", "destroy"])
 def test_deploying_needs_no_debian_package_and_no_torch(target: str) -> None:
-    assert wanted_by([target, "ENV=plain"]) == set()
-    shown = subprocess.run(["make", "-n", "-B", target], capture_output=True, text=True, cwd=ROOT, check=True).stdout
-    (installing,) = [line for line in shown.splitlines() if " pip " in line]
+    assert wanted_by(target, "ENV=plain") == set()
+    (installing,) = [line for line in shown_by(target, "ENV=plain").splitlines() if " pip " in line]
     assert '"deploy"' in installing
     assert "--editable" not in installing
 
