@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import argparse
 import sys
+from functools import cache
 from pathlib import Path
 
-from cfnlint import ManualArgs, lint
+from cfnlint import ConfigMixIn, decode
+from cfnlint.runner import Runner
 
 from infra.environments import ENVIRONMENTS, BadEnvironment, find_environment
 from infra.stacks.app import build
@@ -46,13 +48,18 @@ def main() -> int:
     return 1 if found else 0
 
 
+@cache
+def linter(*regions: str) -> Runner:
+    """cfn-lint with its rules, which take a second to read."""
+    return Runner(ConfigMixIn(regions=[*regions], ignore_checks=[ZONES_BY_NAME]))
+
+
 def check(template: Path, regions: list[str]) -> list[str]:
     """Findings of cfn-lint, and a base that is too large to be sent."""
     text = template.read_text()
-    found = [
-        f"{template.name}: {each.rule.id} {each.message} ({each.path})"
-        for each in lint(text, config=ManualArgs(regions=regions, ignore_checks=[ZONES_BY_NAME]))
-    ]
+    read, unread = decode.decode_str(text)
+    matches = unread or linter(*regions).validate_template(read)
+    found = [f"{template.name}: {each.rule.id} {each.message} ({each.path})" for each in matches]
     if template.name.endswith("-base.template.json") and (size := template.stat().st_size) > MOST_BYTES:
         found.append(f"{template.name}: {size} bytes, of {MOST_BYTES} without a bucket: name fewer zones or options")
     print(f"{template.name:<40} {len(text) / 1000:5.1f} kB  {len(found)} findings")

@@ -58,7 +58,7 @@ def test_a_scenario_may_be_named_without_the_command_run(words: tuple[str, ...],
 def test_a_run_leaves_raw_results_a_summary_and_a_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Against a server that has nothing but /extract: no /metrics, no /readyz."""
     folder = tmp_path / "a"
-    load = ("--rate", "40", "--seconds", "3", "--assert", "error_rate==0", "--assert", "ok>50")
+    load = ("--rate", "100", "--seconds", "1", "--assert", "error_rate==0", "--assert", "ok>50")
     with http_server(good) as url:
         assert call("--untrusted", "--url", url, *load, "--out", str(folder)) == 0
     printed = capsys.readouterr().out
@@ -76,7 +76,7 @@ def test_a_failing_assertion_is_named_and_the_exit_code_is_1(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with http_server(good) as url:
-        words = ("--untrusted", "--url", url, "--rate", "20", "--seconds", "2", "--out", str(tmp_path / "a"))
+        words = ("--untrusted", "--url", url, "--rate", "20", "--seconds", "1", "--out", str(tmp_path / "a"))
         assert call(*words, "--assert", "p99_ms<0.001", "--assert", "error_rate==0") == 1
     message = capsys.readouterr().err
     assert "FAILS: p99_ms<0.001 (measured: " in message
@@ -88,7 +88,7 @@ def test_a_synthetic_day_is_written_as_a_trace_and_replayed(tmp_path: Path) -> N
     assert call("day", "spiky", str(file)) == 0
     assert len(read_trace(file).counts) == 1_440
     with http_server(good) as url:
-        words = ("--trace", str(file), "--time-scale", "43200", "--rate-scale", "0.0001", "--untrusted", "--url", url)
+        words = ("--trace", str(file), "--time-scale", "86400", "--rate-scale", "0.0001", "--untrusted", "--url", url)
         assert call(*words, "--out", str(tmp_path / "a")) == 0
     summary = json.loads((tmp_path / "a" / "summary.json").read_text())
     assert summary["whole"]["requests"] == round(sum(read_trace(file).counts) * 0.0001)

@@ -133,7 +133,8 @@ async def test_pages_are_recognized_in_the_sandbox() -> None:
     """Nothing that OCR needs is imported, opened or started there for the first time."""
     networks()
     alone = sheet((((900, 330), "Anna"),), (1654, 2339)).file()
-    files = {"a.png": sheet().file(), "a.tiff": sheet().file("TIFF"), "a.jpg": sheet().file("JPEG"), "b.png": alone}
+    small = sheet((((20, 40), "Anna"),), (400, 120))
+    files = {"a.png": sheet().file(), "a.tiff": small.file("TIFF"), "a.jpg": small.file("JPEG"), "b.png": alone}
     async with pool_of(PoolSetup(size=1, seconds=120.0, ocr=True)) as pool:
         for name, data in files.items():
             expected = read_document(data, limits=DocumentLimits(), ocr_pages=(1,))
