@@ -6,6 +6,7 @@ import json
 import re
 import tomllib
 from ipaddress import ip_address, ip_network
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -107,13 +108,12 @@ def test_helm_finds_nothing_to_complain_of(helm: Helm, path: Path) -> None:
     assert done.returncode == 0, done.stdout
 
 
-@pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("options", OPTIONS)
-def test_every_object_is_one_that_kubernetes_takes(helm: Helm, options: str, version: str) -> None:
+def test_every_object_is_one_that_kubernetes_takes(helm: Helm, options: str) -> None:
     objects = helm.rendered(*OPTIONS[options])
     own = [each for kind, each in objects.items() if kind not in CUSTOM]
     assert {"Deployment", "Service", "ServiceAccount", "PodDisruptionBudget"} <= {each["kind"] for each in own}
-    for each in own:
+    for version, each in product(VERSIONS, own):
         kubernetes_validate.validate(each, version, strict=True)
 
 

@@ -6,6 +6,7 @@ import subprocess
 import tarfile
 import zipfile
 from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import distribution
 from pathlib import Path
 from typing import Any
@@ -57,9 +58,8 @@ class Helm:
 
     def rendered(self, *sets: str, values: tuple[Path, ...] = (), release: str = RELEASE) -> dict[str, dict[str, Any]]:
         """The chart's objects by kind."""
-        done = self.run("template", sets=sets, values=values, release=release)
-        assert done.returncode == 0, done.stderr
-        return {each["kind"]: each for each in yaml.safe_load_all(done.stdout) if each}
+        text = _rendered(self, sets, values, release)
+        return {each["kind"]: each for each in yaml.load_all(text, yaml.CSafeLoader) if each}
 
     def notes(self, *sets: str) -> str:
         """What is printed after an installation."""
@@ -71,3 +71,10 @@ class Helm:
         """What KEDA asks of Prometheus."""
         triggers = self.rendered(*sets, release=release)["ScaledObject"]["spec"]["triggers"]
         return [each["metadata"]["query"] for each in triggers if each["type"] == "prometheus"]
+
+
+@cache
+def _rendered(helm: Helm, sets: tuple[str, ...], values: tuple[Path, ...], release: str) -> str:
+    done = helm.run("template", sets=sets, values=values, release=release)
+    assert done.returncode == 0, done.stderr
+    return done.stdout

@@ -10,7 +10,7 @@ from pathlib import Path
 DIGEST = f"sha256:{'0' * 64}"
 """That of an image in the tests."""
 PROGRAM = """#!/bin/bash
-echo "$(basename "$0") $*" >> {calls}
+echo "${{0##*/}} $*" >> {calls}
 {does}
 """
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from loadtest.cli import EXTRA
-from loadtest.simulator import command
+from loadtest.simulator import command, single_task
 from loadtest.simulator.single_task import latency_table
 from service.cli import main
 from tests.support.source_tree import ROOT
@@ -20,18 +20,22 @@ NOT_OF_THE_SERVICE = (*EXTRA, "aws_cdk", "constructs", "yaml", "pytest")
 """Libraries that come with an extra; `make run` installs none of them."""
 
 simulated_once = cache(latency_table)
+ROUGHLY = "from loadtest.simulator import single_task; single_task.SAMPLED, single_task.OVERLOADED = 300, 1_500"
+"""Fewer documents for a table of latencies, which else takes seconds."""
 
 
 @pytest.fixture(autouse=True)
 def _one_table_for_each_service(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A table of latencies takes seconds, and most tests here are of the same service."""
+    """Most tests here are of the same service."""
+    for name, value in {"SAMPLED": 300, "OVERLOADED": 1_500}.items():
+        monkeypatch.setattr(single_task, name, value)
     monkeypatch.setattr(command, "latency_table", simulated_once)
 
 
 def test_it_draws_the_instances_and_says_what_they_cost() -> None:
     """With nothing but what the service needs: a module that stands as None cannot be imported."""
     without = f"import sys; sys.modules.update(dict.fromkeys({NOT_OF_THE_SERVICE}))"
-    code = f"{without}\nfrom service.cli import main\nsys.exit(main(['simulate', 'step', '--hours', '0.5']))"
+    code = f"{without}\n{ROUGHLY}\nfrom service.cli import main\nsys.exit(main(['simulate', 'step', '--hours', '0.5']))"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     printed = done.stdout
@@ -111,7 +115,7 @@ def test_schedules_alone_need_a_machine_with_time_zones(name: str, code: int, wo
     """The interpreter finds neither the system's zones nor the package of them."""
     without = "import sys; sys.modules['tzdata'] = None"
     options = ["simulate", "step", "--hours", "0.5", "--environment", name]
-    program = f"{without}\nfrom service.cli import main\nsys.exit(main({options}))"
+    program = f"{without}\n{ROUGHLY}\nfrom service.cli import main\nsys.exit(main({options}))"
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=ROOT, env={"PYTHONTZPATH": ""}, capture_output=True, text=True
     )
