@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from loadtest.cli import EXTRA
-from loadtest.simulator import command, single_task
+from loadtest.simulator import command
 from loadtest.simulator.single_task import latency_table
 from service.cli import main
 from tests.support.source_tree import ROOT
@@ -21,14 +21,12 @@ NOT_OF_THE_SERVICE = (*EXTRA, "aws_cdk", "constructs", "yaml", "pytest")
 
 simulated_once = cache(latency_table)
 ROUGHLY = "from loadtest.simulator import single_task; single_task.SAMPLED, single_task.OVERLOADED = 300, 1_500"
-"""Fewer documents for a table of latencies, which else takes seconds."""
+"""As here, in a process of its own."""
 
 
 @pytest.fixture(autouse=True)
 def _one_table_for_each_service(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Most tests here are of the same service."""
-    for name, value in {"SAMPLED": 300, "OVERLOADED": 1_500}.items():
-        monkeypatch.setattr(single_task, name, value)
+    """Most tests here are of the same service, whose table takes longest."""
     monkeypatch.setattr(command, "latency_table", simulated_once)
 
 
