@@ -165,7 +165,7 @@ def test_a_stop_before_it_was_ready_is_a_clean_end(tmp_path: Path, stop: signal.
         assert_gone(parts)
 
 
-def test_signals_of_other_programs_and_under_nohup_of_the_terminal_end_nothing(tmp_path: Path) -> None:
+def test_signals_of_others_and_under_nohup_of_its_terminal_end_nothing(tmp_path: Path) -> None:
     """It neither dies of them nor drains: it lives to say that its workers were killed after them."""
     with inherited(signal.SIGHUP, signal.SIG_IGN), service(tmp_path) as (running, parts):
         for number in (signal.SIGUSR1, signal.SIGUSR2, signal.SIGWINCH, signal.SIGHUP):
