@@ -21,6 +21,7 @@ from service.core.scheduling.throughput import REACH
 from service.engine.device.selection import DeviceMissing
 from service.engine.execution.executor import DeviceExecutor
 from service.engine.models.profiling import CPU_BATCH_TOKENS
+from service.engine.models.repository import ModelRepository
 from service.engine.models.startup import SHARES_PERCENT, StartupState
 from service.engine.models.tag_watcher import RolloutJournal, RolloutRecord
 from service.settings import Settings
@@ -33,8 +34,18 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store with two models."""
     home = tmp_path_factory.mktemp("home")
     for name, kind in (("tiny", "bert"), ("other", "distilbert")):
-        publish(make_model(home / name, kind), name, Store(home / "store"))
+        publish(one_layer(home / name, kind), name, Store(home / "store"))
     return home / "store"
+
+
+def one_layer(folder: Path, kind: str = "bert", *, seed: int = 0) -> Path:
+    """A model that is soon converted."""
+    return make_model(folder, kind, seed=seed, layers=1)
+
+
+def first_revision(store: Path) -> str:
+    """What the tag of `tiny` points to before a test moves it."""
+    return ModelRepository(Settings(model_store=store)).points_to("tiny")
 
 
 def edited(folder: Path, file: str, change: Callable[[dict[str, Any]], object]) -> None:
@@ -84,25 +95,21 @@ def test_a_bad_revision_leaves_the_one_before_in_service_at_start(
     """The whole engine ended, with its other models, in each new instance of a fleet."""
 
     shutil.copytree(store, tmp_path / "store")
-    good = load("tiny", store=tmp_path / "store").initial
-    folder = make_model(tmp_path / "bad", seed=1)
+    good = first_revision(store)
+    folder = one_layer(tmp_path / "bad", seed=1)
     BAD[name](folder)
     publish(folder, "tiny", Store(tmp_path / "store"))
     found = load("tiny", "other", store=tmp_path / "store").initial
-    assert good is not None
     assert found is not None
-    assert found.serving["tiny"] == good.serving["tiny"]
+    assert found.serving["tiny"] == good
     assert len(found.serving) == 2
 
 
-@pytest.mark.parametrize("names", [("bad", "tiny"), ("tiny", "bad", "other")])
 @pytest.mark.parametrize("why", ["scores that are no numbers", "more layers than weights", "damaged", "an engine died"])
-def test_a_bad_model_leaves_the_others_in_service_at_start(
-    why: str, names: tuple[str, ...], load: Load, store: Path, tmp_path: Path
-) -> None:
+def test_a_bad_model_leaves_the_others_in_service_at_start(why: str, load: Load, store: Path, tmp_path: Path) -> None:
     """The engine ended with exit code 1, and with it the models that nothing was wrong with."""
     shutil.copytree(store, tmp_path / "store")
-    folder = make_model(tmp_path / "bad", seed=1)
+    folder = one_layer(tmp_path / "bad", seed=1)
     if why in BAD:
         BAD[why](folder)
     revision = publish(folder, "bad", Store(tmp_path / "store")).revision
@@ -111,12 +118,13 @@ def test_a_bad_model_leaves_the_others_in_service_at_start(
         blob.chmod(0o644)
         blob.write_bytes(b"0" * blob.stat().st_size)
     died = {"bad": revision.revision} if why == "an engine died" else {}
-    found = load(*names, store=tmp_path / "store", runtime_dir=journal(tmp_path / "run", in_trial=died))
-    assert found.initial is not None, found.state.failure
-    assert set(found.initial.serving) == {*names} - {"bad"}
-    assert found.initial.references == names
-    assert set(found.initial.failed) == {"bad"}
-    assert "is not taken" in found.initial.failed["bad"].problem or why == "damaged"
+    for names in (("bad", "tiny"), ("tiny", "bad", "other")):
+        found = load(*names, store=tmp_path / "store", runtime_dir=journal(tmp_path / "run", in_trial=died))
+        assert found.initial is not None, found.state.failure
+        assert set(found.initial.serving) == {*names} - {"bad"}
+        assert found.initial.references == names
+        assert set(found.initial.failed) == {"bad"}
+        assert "is not taken" in found.initial.failed["bad"].problem or why == "damaged"
     alone = load("bad", store=tmp_path / "store")
     assert (alone.initial is None) == (why != "an engine died"), "the only model: the service ends with the sentence"
 
@@ -125,11 +133,11 @@ def test_a_revision_that_cannot_be_fetched_leaves_the_one_before(load: Load, tmp
     """Its object is damaged here; a full disk is the same to an instance that starts anew."""
     source, remote = Store(tmp_path / "source"), FolderRemote(tmp_path / "remote")
     values = {"store": tmp_path / "store", "model_remote": remote.url}
-    push(publish(make_model(tmp_path / "first"), "tiny", source).revision, source, remote, tag="stable")
+    push(publish(one_layer(tmp_path / "first"), "tiny", source).revision, source, remote, tag="stable")
     good = load("tiny", **values).initial
     assert good is not None
     there = {*remote.root.rglob("*")}
-    push(publish(make_model(tmp_path / "next", seed=1), "tiny", source).revision, source, remote, tag="stable")
+    push(publish(one_layer(tmp_path / "next", seed=1), "tiny", source).revision, source, remote, tag="stable")
     (weights,) = [each for each in {*remote.root.rglob("*")} - there if each.is_file() and each.stat().st_size > 20_000]
     weights.write_bytes(b"\0" * weights.stat().st_size)
     found = load("tiny", **values).initial
@@ -147,21 +155,14 @@ def journal(folder: Path, **record: dict[str, str]) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("name", ["in_trial", "crashed"])
-def test_a_revision_an_engine_died_with_at_start_leaves_the_one_before(
-    name: str, load: Load, store: Path, tmp_path: Path
-) -> None:
+def test_a_revision_an_engine_died_with_at_start_leaves_the_one_before(load: Load, store: Path, tmp_path: Path) -> None:
     shutil.copytree(store, tmp_path / "store")
-    good = load("tiny", store=tmp_path / "store").initial
-    publish(make_model(tmp_path / "next", seed=1), "tiny", Store(tmp_path / "store"))
-    newest = load("tiny", store=tmp_path / "store", runtime_dir=journal(tmp_path / "run")).initial
-    assert good is not None
-    assert newest is not None
-    assert newest.serving != good.serving
-    died = journal(tmp_path / "run", **{name: newest.serving})
-    found = load("tiny", store=tmp_path / "store", runtime_dir=died).initial
-    assert found is not None
-    assert found.serving == good.serving
+    newest = publish(one_layer(tmp_path / "next", seed=1), "tiny", Store(tmp_path / "store")).revision.revision
+    good = first_revision(store)
+    for record, served in (({}, newest), ({"in_trial": {"tiny": newest}}, good), ({"crashed": {"tiny": newest}}, good)):
+        found = load("tiny", store=tmp_path / "store", runtime_dir=journal(tmp_path / "run", **record)).initial
+        assert found is not None
+        assert found.serving == {"tiny": served}
 
 
 def test_an_engine_says_which_revision_it_tries_at_start(load: Load, store: Path, tmp_path: Path) -> None:
@@ -187,16 +188,15 @@ def test_an_engine_says_which_revision_it_tries_at_start(load: Load, store: Path
 def test_the_only_revision_and_one_that_served_are_tried_again(
     name: str, load: Load, store: Path, tmp_path: Path
 ) -> None:
-    first = load("tiny").initial
-    assert first is not None
-    found = load("tiny", runtime_dir=journal(tmp_path / "run", **{name: first.serving})).initial
+    first = {"tiny": first_revision(store)}
+    found = load("tiny", runtime_dir=journal(tmp_path / "run", **{name: first})).initial
     assert found is not None
-    assert found.serving == first.serving
+    assert found.serving == first
 
 
-@pytest.mark.parametrize("limit", [-1, 1e30, float("inf"), 0])
+@pytest.mark.parametrize("limit", [-1, 1e30, float("inf")])
 def test_a_limit_that_is_none_is_none(limit: float, load: Load, tmp_path: Path) -> None:
-    folder = make_model(tmp_path / "m")
+    folder = one_layer(tmp_path / "m")
     edited(folder, "tokenizer_config.json", lambda c: c.update(model_max_length=limit))
     publish(folder, "m", Store(tmp_path / "store"))
     found = load("m", store=tmp_path / "store").initial
@@ -241,23 +241,18 @@ def test_every_model_is_loaded_warmed_and_described(load: Load) -> None:
 
 
 @pytest.mark.parametrize(
-    ("batch_tokens", "timed_tokens"), [(0, CPU_BATCH_TOKENS // REACH), (65_536, CPU_BATCH_TOKENS // REACH), (1, 128)]
+    ("batch_tokens", "timed_tokens", "budget_tokens"),
+    [(0, CPU_BATCH_TOKENS // REACH, CPU_BATCH_TOKENS), (4_000, CPU_BATCH_TOKENS // REACH, 4_000), (1, 128, MAX_TOKENS)],
 )
-def test_a_batch_of_each_model_is_timed_that_tells_what_full_ones_do(
-    load: Load, batch_tokens: int, timed_tokens: int
+def test_a_batch_holds_the_longest_window_and_one_is_timed(
+    load: Load, batch_tokens: int, timed_tokens: int, budget_tokens: int
 ) -> None:
     initial = load("tiny", "other", batch_tokens=batch_tokens).initial
     assert initial is not None
     timed = [each.timed for each in initial.models if each.timed is not None]
     assert [batch.tokens for batch in timed] == [timed_tokens] * 2
     assert all(0 < batch.seconds < LIMIT_SECONDS for batch in timed)
-
-
-@pytest.mark.parametrize(("batch_tokens", "budget"), [(0, CPU_BATCH_TOKENS), (4_000, 4_000), (1, MAX_TOKENS)])
-def test_a_batch_holds_at_least_the_longest_window(load: Load, batch_tokens: int, budget: int) -> None:
-    initial = load("tiny", batch_tokens=batch_tokens).initial
-    assert initial is not None
-    assert initial.guard.budget_tokens(initial.models[0].model.revision) == budget
+    assert initial.guard.budget_tokens(initial.models[0].model.revision) == budget_tokens
 
 
 @pytest.mark.parametrize(
@@ -303,7 +298,7 @@ def test_a_device_that_dies_while_loading_is_lost_and_no_bad_model(
 
 def test_a_model_whose_weights_are_damaged_is_not_served(tmp_path: Path, load: Load) -> None:
     broken = tmp_path / "store"
-    published = publish(make_model(tmp_path / "m", "bert"), "m", Store(broken))
+    published = publish(one_layer(tmp_path / "m"), "m", Store(broken))
     assert published
     for path in broken.rglob("*"):
         if path.is_file() and path.stat().st_size > 20_000:

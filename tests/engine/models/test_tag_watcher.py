@@ -17,6 +17,7 @@ from model_store.errors import UnknownModel
 from model_store.local.locks import is_in_use
 from model_store.local.store import Store
 from model_store.transfer.publish import publish
+from service.core import drain
 from service.engine.assembly import make_loop
 from service.engine.engine_socket import EngineSocket, Waker
 from service.engine.execution.executor import DeviceExecutor
@@ -59,6 +60,12 @@ def test_an_engine_that_cannot_write_goes_on(tmp_path: Path) -> None:
     RolloutJournal(None).write({"a": "sha256:1"})
 
 
+@pytest.fixture(autouse=True)
+def no_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An engine's end waits for no heartbeat: nothing here sends any."""
+    monkeypatch.setattr(drain, "WORKER_SILENCE_SECONDS", 0.0)
+
+
 class Engine:
     """An engine that serves `live` after other models, and a watcher that looks when told to."""
 
@@ -81,7 +88,7 @@ class Engine:
 
     def put(self, seed: int, folder: Path | None = None) -> str:
         """Publish a revision; the tag then points to it."""
-        made = folder or make_model(self.home / f"model-{seed}", seed=seed)
+        made = folder or make_model(self.home / f"model-{seed}", seed=seed, layers=1)
         return publish(made, "live", self.store).revision.revision
 
     def watcher(self) -> TagWatcher:
@@ -115,7 +122,7 @@ def engine(tmp_path: Path) -> Iterator[Engine]:
 
 
 def test_a_model_that_failed_is_listed_and_served_once_a_revision_works(tmp_path: Path) -> None:
-    store, bad = Store(tmp_path / "store"), make_model(tmp_path / "bad")
+    store, bad = Store(tmp_path / "store"), make_model(tmp_path / "bad", layers=1)
     weights = load_file(bad / "model.safetensors")
     weights["classifier.weight"] = weights["classifier.weight"].sign() * 3e38
     save_file(weights, bad / "model.safetensors", {"format": "pt"})
@@ -129,7 +136,7 @@ def test_a_model_that_failed_is_listed_and_served_once_a_revision_works(tmp_path
         watcher = engine.watcher()
         watcher.poll()
         assert engine.serving().state == FAILED
-        sound = publish(make_model(tmp_path / "sound", seed=3), "other", store).revision.revision
+        sound = publish(make_model(tmp_path / "sound", seed=3, layers=1), "other", store).revision.revision
         watcher.poll()
         assert (engine.serving().revision, engine.serving().state, engine.serving().problem) == (sound, SERVING, "")
     finally:
@@ -159,7 +166,7 @@ def test_a_revision_that_cannot_be_loaded_is_reported_until_the_tag_moves(
     engine: Engine, caplog: pytest.LogCaptureFixture
 ) -> None:
     watcher = engine.watcher()
-    broken = make_model(engine.home / "broken", seed=2)
+    broken = make_model(engine.home / "broken", seed=2, layers=1)
     config = json.loads((broken / "config.json").read_text())
     (broken / "config.json").write_text(json.dumps({**config, "num_hidden_layers": 3}))
     bad = engine.put(2, broken)
@@ -245,7 +252,7 @@ def fetcher(store: Store) -> ModelRepository:
 
 
 def put(store: Store, folder: Path, seed: int) -> str:
-    return publish(make_model(folder / str(seed), seed=seed), "m", store).revision.revision
+    return publish(make_model(folder / str(seed), seed=seed, layers=1), "m", store).revision.revision
 
 
 def test_a_revision_is_kept_until_it_is_released(store: Store, fetcher: ModelRepository, tmp_path: Path) -> None:
