@@ -34,7 +34,7 @@ LENGTHS = (30, 7, 120, MAX_TOKENS, 1, 31)
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    return {kind: make_model(tmp_path_factory.mktemp("layout") / kind, kind) for kind in BOXED}
+    return {kind: make_model(tmp_path_factory.mktemp("layout") / kind, kind, layers=1) for kind in BOXED}
 
 
 @pytest.fixture(scope="module")

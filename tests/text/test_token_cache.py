@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import weakref
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -47,11 +48,15 @@ BLANKS = st.sampled_from([" ", " ", " ", "\n", "\n", "  ", "\r\n", "\t", "   ", 
 TEXTS = st.lists(st.tuples(WORDS, BLANKS).map("".join), max_size=20).map("".join)
 
 
+@cache
+def built_in() -> Tokenizer:
+    return Tokenizer.from_file(str(model_folder() / "tokenizer.json"))
+
+
 class Counted:
     """The built-in model's tokenizer, and what it was asked."""
 
     def __init__(self) -> None:
-        self.tokenizer = Tokenizer.from_file(str(model_folder() / "tokenizer.json"))
         self.asked: list[str] = []
 
     def encode(self, text: str) -> Encoding:
@@ -59,7 +64,7 @@ class Counted:
         return self.whole(text)
 
     def whole(self, text: str) -> Encoding:
-        return self.tokenizer.encode(text, add_special_tokens=False)
+        return built_in().encode(text, add_special_tokens=False)
 
     def assert_same(self, words: TokenCache, text: str) -> None:
         rows, whole = words.tokens(text), self.whole(text)

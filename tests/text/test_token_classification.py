@@ -18,6 +18,7 @@ from service.text.pipeline import Prepared, prepare
 from service.text.token_classification import classify
 from service.text.tokenizer import TextTokenizer
 from tests.support.extraction import random_texts
+from tests.support.pipeline_peers import computing_once
 from tests.support.tiny_models import LABELS, make_model
 
 STRATEGIES = (None, *(each for each in Aggregation if each is not Aggregation.CONSTRAINED))
@@ -30,8 +31,13 @@ def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 
 @pytest.fixture(scope="module")
+def tokenizer(folder: Path) -> TextTokenizer:
+    return TextTokenizer(folder)
+
+
+@pytest.fixture(scope="module")
 def reference(folder: Path) -> Any:
-    model = AutoModelForTokenClassification.from_pretrained(folder)
+    model = computing_once(AutoModelForTokenClassification.from_pretrained(folder))
     return pipeline("token-classification", model=model, tokenizer=AutoTokenizer.from_pretrained(folder))
 
 
@@ -44,9 +50,8 @@ def logits(reference: Any, prepared: Prepared, tokenizer: TextTokenizer) -> Any:
 @pytest.mark.parametrize("ignored", IGNORED, ids=str)
 @pytest.mark.parametrize("strategy", STRATEGIES, ids=str)
 def test_words_places_and_scores_are_the_pipeline_s(
-    folder: Path, reference: Any, strategy: Aggregation | None, ignored: tuple[str, ...]
+    tokenizer: TextTokenizer, reference: Any, strategy: Aggregation | None, ignored: tuple[str, ...]
 ) -> None:
-    tokenizer = TextTokenizer(folder)
     for text in random_texts(12, seed=3):
         prepared = prepare(tokenizer, text, longest=512, overlap=128)
         found = classify(tokenizer, prepared, logits(reference, prepared, tokenizer), LABELS, strategy, ignored)
@@ -77,8 +82,7 @@ def test_words_of_a_folder_without_a_decoder_are_the_text_s_own(
         assert [each.word for each in found] == [text[each.start : each.end] for each in found]
 
 
-def test_a_text_without_tokens_has_nothing_and_scores_must_be_numbers(folder: Path) -> None:
-    tokenizer = TextTokenizer(folder)
+def test_a_text_without_tokens_has_nothing_and_scores_must_be_numbers(tokenizer: TextTokenizer) -> None:
     empty, one = (prepare(tokenizer, text, longest=512, overlap=128) for text in ("", "a"))
     nothing = torch.empty((0, len(LABELS))).numpy()
     assert classify(tokenizer, empty, nothing, LABELS, None, ()) == []

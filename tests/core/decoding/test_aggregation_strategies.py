@@ -18,7 +18,7 @@ from service.core.decoding.aggregation_strategies import Aggregation, aggregate,
 from service.core.decoding.entities import Entity, decode_logits
 from service.core.decoding.tokens import Encoding
 from service.core.decoding.windows import Window, merge_windows, split_windows
-from tests.support.pipeline_peers import SENTENCES, peer
+from tests.support.pipeline_peers import SENTENCES, Peer, peer
 
 STRATEGIES = [Aggregation.SIMPLE, Aggregation.FIRST, Aggregation.AVERAGE, Aggregation.MAX]
 BIO = ["O", "B-PER", "I-PER", "B-ORG", "I-ORG"]
@@ -50,14 +50,20 @@ def same(found: list[Entity], expected: list[dict[str, Any]]) -> bool:
     return ours == theirs and bool((np.abs(scores) < 1e-6).all())
 
 
+@pytest.fixture(scope="module", params=[BIO, PLAIN, BIOES], ids=["BIO", "plain", "BIOES"])
+def labels(request: pytest.FixtureRequest) -> list[str]:
+    found: list[str] = request.param
+    return found
+
+
+@pytest.fixture(scope="module", params=["bert", "roberta"])
+def both(request: pytest.FixtureRequest, labels: list[str], tmp_path_factory: pytest.TempPathFactory) -> Peer:
+    return peer(tmp_path_factory.mktemp("model"), request.param, labels)
+
+
 @pytest.mark.filterwarnings("ignore:Tokenizer does not support real words")
 @pytest.mark.parametrize("strategy", STRATEGIES)
-@pytest.mark.parametrize("labels", [BIO, PLAIN, BIOES], ids=["BIO", "plain", "BIOES"])
-@pytest.mark.parametrize("kind", ["bert", "roberta"])
-def test_labels_offsets_and_scores_are_the_pipelines(
-    tmp_path: Path, kind: str, labels: list[str], strategy: Aggregation
-) -> None:
-    both = peer(tmp_path, kind, labels)
+def test_labels_offsets_and_scores_are_the_pipelines(both: Peer, strategy: Aggregation) -> None:
     total = 0
     for text in [*SENTENCES, *documents(60, seed=1)]:
         expected = both.expected(text, strategy)

@@ -32,10 +32,14 @@ LENGTHS = (1, 2, 17, MAX_TOKENS, 40, 100, 3)
 UNCONVERTED = ("openai_privacy_filter",)
 """Its experts are chosen by its tokens, which a trace does not hold."""
 
+UNLIKE_LAYERS = ("modernbert", "openai_privacy_filter")
+"""Of their two layers one sees a window."""
+
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    return {kind: make_model(tmp_path_factory.mktemp("models") / kind, kind) for kind in KINDS}
+    home = tmp_path_factory.mktemp("models")
+    return {kind: make_model(home / kind, kind, layers=2 if kind in UNLIKE_LAYERS else 1) for kind in KINDS}
 
 
 @pytest.fixture(scope="module")

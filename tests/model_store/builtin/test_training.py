@@ -30,9 +30,9 @@ MARKS = ((0, 6, "STREET"), (7, 14, "TOWN"), (22, 27, "TOTAL"), (35, 39, "NOTE"))
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
-    """A folder with one set of 40 groups."""
+    """A folder with one set of 20 groups."""
     entities = [{"start": start, "end": end, "label": label} for start, end, label in MARKS]
-    records = [{"text": f"{TEXT} {number}", "group": f"g{number}", "entities": entities} for number in range(40)]
+    records = [{"text": f"{TEXT} {number}", "group": f"g{number}", "entities": entities} for number in range(20)]
     (tmp_path / "train").mkdir()
     (tmp_path / "train" / "invoice_zugferd_de_fr.jsonl").write_text("\n".join(map(json.dumps, records)))
     scheme = {"map": {"invoice_zugferd_de_fr": MAPPING}, "coarse_parent": {}}
@@ -114,8 +114,8 @@ def test_boxes_of_a_set_go_with_its_texts_and_their_variants(data: Path) -> None
 def test_a_short_training_ends_with_a_folder_that_can_be_served(
     data: Path, tmp_path: Path, more: tuple[str, ...]
 ) -> None:
-    start, out = make_model(tmp_path / "tiny", labels=TAGS), tmp_path / "out"
-    arguments = ["--data", str(data), "--out", str(out), "--from", str(start), "--pages", "30", "--passes", "1"]
+    start, out = make_model(tmp_path / "tiny", labels=TAGS, layers=1), tmp_path / "out"
+    arguments = ["--data", str(data), "--out", str(out), "--from", str(start), "--pages", "10", "--passes", "1"]
     assert main([*arguments, "--threads", "1", "--device", "cpu", "--minutes", "1", *more]) == 0
     assert read_checkpoint(out, torch.float32).labels == TAGS
     tokenizer = TextTokenizer(out)
