@@ -10,6 +10,7 @@ import re
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from http.client import HTTPException
 from typing import Any, TypeVar
 
@@ -204,4 +205,12 @@ class S3Connection:
             raise found from error
 
     def _make_client(self) -> Any:
-        return Session().create_client("s3", config=self._config)
+        session = Session()
+        session.register_component("data_loader", _data_loader())
+        return session.create_client("s3", config=self._config)
+
+
+@cache
+def _data_loader() -> Any:
+    """Loader of botocore's descriptions of AWS, which keeps them: to read them is most of the time to make a client."""
+    return Session().get_component("data_loader")

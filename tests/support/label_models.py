@@ -134,6 +134,7 @@ def cases(name: str) -> list[Case]:
     return list(_cases(name))
 
 
+@cache
 def longest(name: str) -> int:
     """Tokens of the longest sequence of a model."""
     return min(512, int(word_tokenizer(HOME / name).config.encoder_config["max_position_embeddings"]))

@@ -212,7 +212,7 @@ async def test_a_client_that_is_gone_ends_the_tokenizing_of_its_text(scene_of: C
 
 def test_a_batch_s_first_long_texts_are_ready_before_its_last_are_begun(scene_of: Callable[..., Scene]) -> None:
     """So that a deadline finds some of them done, rather than all of them nearly."""
-    scene, documents, pieces = scene_of(Status("1", Phase.READY)), 8, 4
+    scene, documents, pieces = scene_of(Status("1", Phase.READY)), 8, 2
     asked: list[int] = []
 
     async def one(request: ExtractRequest, text: str) -> None:
