@@ -7,7 +7,7 @@ from collections.abc import Callable
 from itertools import count
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from service.core.parser_queue import PATIENCE, SLICE_SECONDS, STALL_LIMITS, ParserQueue, QueuedFile, Step
@@ -314,6 +314,7 @@ def test_a_file_that_would_be_late_is_refused_with_retry_after() -> None:
     ),
     st.data(),
 )
+@settings(max_examples=50)
 def test_whatever_comes_every_file_ends_once(
     size: int, files: list[tuple[str, float, float]], data: st.DataObject
 ) -> None:

@@ -37,15 +37,15 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("kind", "changes"),
-    [("layoutlm", {}), ("lilt", {}), ("bros", {"rate": 1e-3, "epochs": 80, "patience": 80})],
+    ("kind", "layers", "changes"),
+    [("layoutlm", 1, {}), ("lilt", 1, {}), ("bros", 2, {"rate": 1e-3, "epochs": 80, "patience": 80})],
 )
 def test_places_of_words_are_learned_and_the_folder_is_read_back(
-    kind: str, changes: dict[str, Any], data: Path, tmp_path: Path
+    kind: str, layers: int, changes: dict[str, Any], data: Path, tmp_path: Path
 ) -> None:
     """By their text alone half of the names are found."""
     out = tmp_path / "out"
-    scores = train(options(make_model(tmp_path / kind, kind), out, data, **changes))
+    scores = train(options(make_model(tmp_path / kind, kind, layers=layers), out, data, **changes))
     assert scores is not None
     assert scores[ALL].f1 > 0.75
     (left_out,) = split(read_sets([data]), left_out_percent=15)[1]
@@ -57,9 +57,8 @@ def test_places_of_words_are_learned_and_the_folder_is_read_back(
 def test_a_text_encoder_becomes_a_layoutlm_that_reads_pages_and_texts(data: Path, tmp_path: Path) -> None:
     texts = write_set(tmp_path / "texts.jsonl", [record(number) for number in range(40)])
     out = tmp_path / "out"
-    scores = train(
-        options(make_model(tmp_path / "tiny", hidden=64), out, data, texts, layout=True, epochs=30, patience=30)
-    )
+    base = make_model(tmp_path / "tiny", hidden=64, layers=1)
+    scores = train(options(base, out, data, texts, layout=True, epochs=20, patience=20))
     assert scores is not None
     assert min(scores["SENDER"].f1, scores["RECEIVER"].f1) > 0.8
     assert json.loads((out / "config.json").read_text())["model_type"] == "layoutlm"

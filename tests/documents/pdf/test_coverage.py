@@ -22,8 +22,9 @@ from reportlab.lib.utils import ImageReader
 
 from service.documents.document import Document, UnreadReason
 from service.documents.limits import DocumentLimits
+from service.documents.pdf import reader
 from service.documents.pdf.page_objects import MOST_OBJECTS
-from service.documents.pdf.reader import MOST_DRAWN, read_pdf
+from service.documents.pdf.reader import read_pdf
 from tests.support.document_files import PAGE_HEIGHT, PAGE_WIDTH, drawn
 from tests.support.drawn_sheets import noise
 from tests.support.odd_pdfs import new_pdf, saved
@@ -481,10 +482,12 @@ def test_a_scan_with_a_text_layer_is_not_named(lines: int, size: float) -> None:
     assert (document.unread_pages, document.partly_read) == ((), ())
 
 
-def test_beyond_so_many_pages_images_count_as_writing() -> None:
+def test_beyond_so_many_pages_images_count_as_writing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reader, "MOST_DRAWN", 10)
+
     def draw(canvas: Any) -> None:
-        for _ in range(MOST_DRAWN + 1):
+        for _ in range(11):
             with_photograph(canvas)
             canvas.showPage()
 
-    assert {part.page for part in read(drawn(draw)).partly_read} == {MOST_DRAWN + 1}
+    assert {part.page for part in read(drawn(draw)).partly_read} == {11}

@@ -19,6 +19,7 @@ import pytest
 from transformers import AutoModelForTokenClassification, AutoTokenizer, pipeline
 
 from tests.support.extraction import random_texts
+from tests.support.pipeline_peers import computing_once
 from tests.support.service import Service
 
 STRATEGIES = ("simple", "first", "average", "max")
@@ -28,7 +29,7 @@ WINDOW_TOKENS, OVERLAP_TOKENS = 510, 128
 @pytest.fixture(scope="module", params=["tiny", "other"])
 def reference(home: Path, request: pytest.FixtureRequest) -> Any:
     folder = home / request.param
-    model = AutoModelForTokenClassification.from_pretrained(folder)
+    model = computing_once(AutoModelForTokenClassification.from_pretrained(folder))
     return pipeline("token-classification", model=model, tokenizer=AutoTokenizer.from_pretrained(folder))
 
 
