@@ -38,7 +38,7 @@ LABELS = {"O", "B-SENDER", "I-SENDER", "B-INVOICE_ID", "I-INVOICE_ID"}
 @pytest.fixture(scope="module")
 def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Without dropout, so that what is drawn does not depend on where a training was cut off."""
-    folder = make_model(tmp_path_factory.mktemp("base") / "tiny", hidden=64)
+    folder = make_model(tmp_path_factory.mktemp("base") / "tiny", hidden=64, layers=1)
     config = json.loads((folder / "config.json").read_text())
     dropout = dict.fromkeys(("hidden_dropout_prob", "attention_probs_dropout_prob"), 0.0)
     (folder / "config.json").write_text(json.dumps(config | dropout))

@@ -81,7 +81,7 @@ def rollout(settings: Settings) -> Iterator[Rollout]:
 
 
 def put(settings: Settings, tmp_path: Path, *golden: GoldenExample) -> None:
-    publish(make_model(tmp_path / "m"), "m", Store(settings.model_store), golden=golden)
+    publish(make_model(tmp_path / "m", layers=1), "m", Store(settings.model_store), golden=golden)
 
 
 def test_a_candidate_is_admitted_before_its_golden_examples_are_inferred(
