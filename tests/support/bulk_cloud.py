@@ -87,6 +87,7 @@ def refusing(status: int, code: str, message: str = "", *, writes_to: str = "") 
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True
 
         def _refuse(self) -> None:
             sent = self.rfile.read(int(self.headers.get("Content-Length", 0)))
