@@ -205,9 +205,14 @@ class S3Connection:
             raise found from error
 
     def _make_client(self) -> Any:
-        session = Session()
-        session.register_component("data_loader", _data_loader())
-        return session.create_client("s3", config=self._config)
+        return aws_session().create_client("s3", config=self._config)
+
+
+def aws_session() -> Session:
+    """Make a session of botocore that shares its descriptions of AWS with the others of this process."""
+    session = Session()
+    session.register_component("data_loader", _data_loader())
+    return session
 
 
 @cache

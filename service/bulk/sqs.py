@@ -22,9 +22,8 @@ from typing import Any
 
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError, PartialCredentialsError
-from botocore.session import Session
 
-from model_store.remote.s3_connection import CREDENTIAL_CODES, concerns_key
+from model_store.remote.s3_connection import CREDENTIAL_CODES, aws_session, concerns_key
 from service.bulk.storage import StorageError
 from service.logs import LogEvent
 
@@ -119,7 +118,7 @@ class AwsClient:
                     read_timeout=READ_SECONDS,
                     retries={"total_max_attempts": TRIES, "mode": "standard"},
                 )
-                self._client = Session().create_client(self._service, region_name=self._region, config=config)
+                self._client = aws_session().create_client(self._service, region_name=self._region, config=config)
             return self._client
 
 
