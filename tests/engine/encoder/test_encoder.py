@@ -33,7 +33,7 @@ UNCONVERTED = ("openai_privacy_filter",)
 """Its experts are chosen by its tokens, which a trace does not hold."""
 
 UNLIKE_LAYERS = ("modernbert", "openai_privacy_filter")
-"""Of their two layers one sees a window."""
+"""One of their two layers sees a window."""
 
 
 @pytest.fixture(scope="module")
