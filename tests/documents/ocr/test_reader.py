@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 import io
 import struct
 import zlib
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +23,36 @@ from service.core.errors import DocumentTooLarge, GleanerError, UnreadableDocume
 from service.documents.document import Document, PictureRequest
 from service.documents.limits import DocumentLimits
 from service.documents.ocr.joining import with_recognized
+from service.documents.ocr.networks import TextNetworks
 from service.documents.ocr.pictures import draw_picture, gray_page, picture_pages
 from service.documents.ocr.reader import recognize_pages, recognize_picture
 from service.documents.reader import read_document
 from tests.support.document_files import drawn
-from tests.support.drawn_sheets import Sheet, networks, noise, sheet
+from tests.support.drawn_sheets import Sheet, noise, sheet
+from tests.support.drawn_sheets import networks as builtin_networks
 
 LIMITS = DocumentLimits()
+
+
+@cache
+def networks() -> TextNetworks:
+    """The networks; pixels that they have seen, as in another format or under another text layer, they see no more."""
+    loaded = builtin_networks()
+    return replace(loaded, detect=_remembering(loaded.detect), recognize=_remembering(loaded.recognize))
+
+
+def _remembering(network: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    answers: dict[tuple[Any, bytes], Any] = {}
+
+    def answer(pixels: Any) -> Any:
+        key = pixels.shape, sha256(pixels).digest()
+        if key not in answers:
+            answers[key] = network(pixels)
+        return copy.deepcopy(answers[key])
+
+    return answer
+
+
 TEXT = """Nordlicht Optik GmbH
 Invoice No: RE-2026-118
 Date: 12 March 2026
@@ -188,10 +216,10 @@ def test_a_damaged_picture_is_refused(data: bytes, why: str) -> None:
         recognized(data)
 
 
-@pytest.mark.parametrize("size", [(12_000, 12_000), (40_000, 10), (30_000, 30_000)])
+@pytest.mark.parametrize("size", [(12_000, 12_000), (40_000, 10), (15_000, 14_000)])
 def test_a_huge_picture_is_refused_by_its_header(size: tuple[int, int]) -> None:
     file = io.BytesIO()
-    Image.new("1", size).save(file, "PNG")
+    Image.new("1", size).save(file, "PNG", compress_level=1)
     with pytest.raises(DocumentTooLarge, match="pixels"):
         read_document(file.getvalue(), limits=LIMITS, ocr_pages=())
 
@@ -289,9 +317,9 @@ LATIN = "Invoice number 118 of March 12, 2026|Supplier: Nordlicht Optik GmbH, Be
 def printed(lines: str) -> bytes:
     """A picture of lines in a font that has many scripts."""
     font = ImageFont.truetype(Path(matplotlib.get_data_path()) / "fonts" / "ttf" / "DejaVuSans.ttf", 28)
-    picture = Image.new("L", (1_000, 80 + 80 * lines.count("|")), 255)
+    picture = Image.new("L", (800, 70 + 60 * lines.count("|")), 255)
     for number, line in enumerate(lines.split("|")):
-        ImageDraw.Draw(picture).text((60, 30 + 80 * number), line, font=font, fill=20)
+        ImageDraw.Draw(picture).text((40, 20 + 60 * number), line, font=font, fill=20)
     return Sheet(picture, {}).file()
 
 
@@ -321,7 +349,9 @@ def test_a_picture_inside_a_file_is_a_page_of_its_number(kind: str) -> None:
     document = recognize_picture(sheet().file(kind), 5, networks(), limits=LIMITS)
     assert (document.text, [page.number for page in document.pages or ()]) == (TEXT, [5])
     with pytest.raises(UnreadableDocument, match="pixels"):
-        recognize_picture(Sheet(Image.new("1", (29_000, 29_000)), {}).file(), 5, networks(), limits=LIMITS)
+        recognize_picture(
+            Sheet(Image.new("1", (15_000, 14_000)), {}).file(compress_level=1), 5, networks(), limits=LIMITS
+        )
 
 
 @pytest.mark.parametrize("script", ["Ελληνικά γράμματα|Τιμολόγιο αριθμός πέντε", "Счёт на оплату|Итого к оплате"])
