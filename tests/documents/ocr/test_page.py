@@ -166,7 +166,7 @@ def strip(lines: list[str], size: tuple[int, int], points: int = 24) -> Sheet:
 @pytest.mark.parametrize(
     ("size", "points", "count", "degrees"),
     [
-        ((280, 2600), 24, 40, 0),
+        ((280, 5200), 24, 90, 0),
         ((280, 1900), 24, 30, 5),
         ((280, 1900), 24, 30, 90),
         ((500, 4000), 24, 3, 0),
