@@ -71,9 +71,10 @@ def coloured() -> Image.Image:
 
 
 def low(data: bytes, *box: int) -> bytes:
-    """A PDF whose page ends a little below its scan, or is a box of it in points: fewer pixels to read."""
+    """A PDF whose pages end a little below their scan, or are a box of it in points: fewer pixels to read."""
     with pikepdf.open(io.BytesIO(data)) as pdf:
-        pdf.pages[0].mediabox = pikepdf.Array(box or (0, 330, 595, 740))
+        for page in pdf.pages:
+            page.mediabox = pikepdf.Array(box or (0, 330, 595, 740))
         return saved(pdf)
 
 
@@ -189,8 +190,8 @@ def test_the_pixels_of_a_word_are_gone_and_the_rest_is_as_it_was() -> None:
 
 
 def test_pages_without_anything_to_remove_keep_their_text() -> None:
-    other = sheet((((80, 60), "Reading glasses"), ((80, 110), "Lens cloth")), (600, 220)).picture
-    data = scan_pdf(scanned(HEAD), scanned(other), typed="A typed line")
+    other = sheet((((80, 60), "Reading glasses"), ((80, 110), "Lens cloth")), (780, 220)).picture
+    data = low(scan_pdf(scanned(SHEET), scanned(other), typed="A typed line"))
     _, made = redacted_scan(data, SECRETS[1])
     assert [(page.number, page.method) for page in made.pages] == [(1, "rasterized")]
     assert readings(made.data)["pdfium"].count("A typed line") == 1
@@ -241,8 +242,8 @@ def test_a_page_is_painted_once_and_not_refused(
     kind: str, degrees: int, gone: tuple[str, ...], left: tuple[str, ...]
 ) -> None:
     """Black boxes were read as letters, turned the page to another side, and made what was left of it unsure."""
-    picture = sheet(TABLE, (660, 450)).picture.rotate(degrees, expand=True)
-    data = scan_pdf(scanned(picture)) if kind == "PDF" else file_of(picture, kind)
+    picture = sheet(TABLE, (780, 450)).picture.rotate(degrees, expand=True)
+    data = low(scan_pdf(scanned(picture)), 0, 30, 400, 740) if kind == "PDF" else file_of(picture, kind)
     pool = InProcessPool()
     document, made = redacted_scan(data, *gone, pool=pool)
     assert len(pool.redactions) == 1
