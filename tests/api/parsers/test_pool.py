@@ -219,7 +219,7 @@ def test_a_file_over_the_memory_limit_is_refused_and_the_pool_goes_on() -> None:
         with pytest.raises(UnreadableDocument, match="memory"):
             await parse(pool, b"ab " * (20 * MEBIBYTE), "a.txt")
         with pytest.raises(UnreadableDocument, match="memory"):  # lxml stops in the middle and only logs it.
-            await parse(pool, b"<p>x<!--%b-->" % bytes(24 * MEBIBYTE), "a.html", kind="text/html")
+            await parse(pool, b"<p>x<!--%b-->" % (b"x" * 24 * MEBIBYTE), "a.html", kind="text/html")
         assert await text(pool, b"hello") == "hello"
 
     play(scene, PoolSetup(seconds=LIMIT_SECONDS, memory_bytes=2**28, limits=large))
