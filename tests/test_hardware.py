@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.conftest import HERE, SECOND_TIER
-from tests.support.hardware import not_run
+from tests.support.hardware import check, not_run
 
 
 def skipped(test: str, why: str) -> pytest.TestReport:
@@ -34,3 +34,13 @@ def test_lost_tests_are_counted_by_what_they_need_and_where_they_are() -> None:
 def test_every_place_of_the_second_tier_exists() -> None:
     for place in SECOND_TIER:
         assert (HERE / place).exists(), place
+
+
+def test_no_test_begins_after_the_time_that_there_is(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TESTS_UNTIL", "1")
+    with pytest.raises(pytest.skip.Exception, match="needs a faster machine"):
+        check(request.node)
+    monkeypatch.setenv("TESTS_UNTIL", "")
+    check(request.node)
