@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from loadtest.cli import EXTRA
-from loadtest.simulator import command
+from loadtest.simulator import command, single_task
 from loadtest.simulator.single_task import latency_table
 from service.cli import main
 from tests.support.source_tree import ROOT
@@ -20,8 +20,6 @@ NOT_OF_THE_SERVICE = (*EXTRA, "aws_cdk", "constructs", "yaml", "pytest")
 """Libraries that come with an extra; `make run` installs none of them."""
 
 simulated_once = cache(latency_table)
-ROUGHLY = "from loadtest.simulator import single_task; single_task.SAMPLED, single_task.OVERLOADED = 300, 1_500"
-"""As here, in a process of its own."""
 
 
 @pytest.fixture(autouse=True)
@@ -30,10 +28,18 @@ def _one_table_for_each_service(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(command, "latency_table", simulated_once)
 
 
+def roughly() -> str:
+    """A program's line that fills tables of latencies there as here."""
+    sizes = f"{single_task.SAMPLED}, {single_task.OVERLOADED}"
+    return f"from loadtest.simulator import single_task; single_task.SAMPLED, single_task.OVERLOADED = {sizes}"
+
+
 def test_it_draws_the_instances_and_says_what_they_cost() -> None:
     """With nothing but what the service needs: a module that stands as None cannot be imported."""
     without = f"import sys; sys.modules.update(dict.fromkeys({NOT_OF_THE_SERVICE}))"
-    code = f"{without}\n{ROUGHLY}\nfrom service.cli import main\nsys.exit(main(['simulate', 'step', '--hours', '0.5']))"
+    code = (
+        f"{without}\n{roughly()}\nfrom service.cli import main\nsys.exit(main(['simulate', 'step', '--hours', '0.5']))"
+    )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     printed = done.stdout
@@ -113,7 +119,7 @@ def test_schedules_alone_need_a_machine_with_time_zones(name: str, code: int, wo
     """The interpreter finds neither the system's zones nor the package of them."""
     without = "import sys; sys.modules['tzdata'] = None"
     options = ["simulate", "step", "--hours", "0.5", "--environment", name]
-    program = f"{without}\n{ROUGHLY}\nfrom service.cli import main\nsys.exit(main({options}))"
+    program = f"{without}\n{roughly()}\nfrom service.cli import main\nsys.exit(main({options}))"
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=ROOT, env={"PYTHONTZPATH": ""}, capture_output=True, text=True
     )

@@ -106,10 +106,9 @@ class PhraseTable:
         for kind, written in (*in_languages.items(), *phrases.items()):
             for phrase in written.split():
                 by_phrase.setdefault(folded(phrase), kind)
-        self._kinds = by_phrase
+        self._kinds = [by_phrase[phrase] for phrase in _ordered(by_phrase)]
         self._phrases = re.compile(_any_of(by_phrase))
-        self._beginnings = {phrase[0] for phrase in by_phrase}
-        self._by_beginning: dict[str, tuple[re.Pattern[str], Sequence[str]]] = {}
+        self._by_kind = re.compile(_any_of(by_phrase, grouped=True))
         self._known: dict[str, str] = {}
 
     def find(self, line: str) -> Sequence[PhraseMatch]:
@@ -125,27 +124,13 @@ class PhraseTable:
         """Find the kind of a phrase; kept, since a search with a group for each phrase takes ten times as long."""
         kind = self._known.get(written)
         if kind is None:
-            pattern, kinds = self._beginning_with(written[0])
-            groups = pattern.fullmatch(written)
+            groups = self._by_kind.fullmatch(written)
             assert groups is not None
             assert groups.lastindex is not None
-            kind = kinds[groups.lastindex - 1]
+            kind = self._kinds[groups.lastindex - 1]
             if len(written) <= LONGEST_KEPT and len(self._known) < MOST_KEPT:
                 self._known[written] = kind
         return kind
-
-    def _beginning_with(self, character: str) -> tuple[re.Pattern[str], Sequence[str]]:
-        """The pattern of the phrases that may begin with a character, a group for each, and their kinds.
-
-        Compiled when it is first needed: a process that is started for one document would wait for all.
-        """
-        beginning = character if character in self._beginnings else ""
-        found = self._by_beginning.get(beginning)
-        if found is None:
-            phrases = [each for each in _ordered(self._kinds) if each[0] == beginning or each[0] in _SIGNS]
-            found = re.compile(_any_of(phrases, grouped=True)), [self._kinds[each] for each in phrases]
-            self._by_beginning[beginning] = found
-        return found
 
 
 def any_of(*kinds: str, starts: bool = True, ends: bool = True) -> str:
