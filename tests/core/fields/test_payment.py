@@ -187,4 +187,4 @@ def test_hostile_texts_take_linear_time() -> None:
     early_payment_discount(TextLines("Skonto\n" * 14_000), many)
     for part in ("2", "2/1", "skonto ", "2 % ", "2,", "%", " ", "2 %skonto"):
         early_payment_discount(TextLines(part * (100_000 // len(part))), [])
-    assert time.process_time() - began < 24
+    assert time.process_time() - began < 8

@@ -173,7 +173,7 @@ def test_what_shows_among_more_boxes_than_are_compared_is_told_by_drawing() -> N
     started = time.process_time()
     text = text_of(data)
     assert (text.count("x" * 40), "hidden" in text) == (55, False)
-    assert time.process_time() - started < 10
+    assert time.process_time() - started < 3
 
 
 @pytest.mark.parametrize("clip", ["0 0 600 800 re W n", "0 0 m 600 0 l 600 800 l 0 800 l 0 1 l 1 1 l 1 0 l h W n"])
@@ -182,7 +182,7 @@ def test_many_clips_of_many_texts_take_little_time(clip: str) -> None:
     rows = " ".join(f"BT /F1 6 Tf {left} {bottom} Td (cell) Tj ET" for left, bottom in places)
     started = time.process_time()
     assert text_of(page(f"{clip} " * 1_000 + rows)).count("cell") == 2_000
-    assert time.process_time() - started < 15
+    assert time.process_time() - started < 5
 
 
 def test_the_grounds_of_cells_hide_nothing() -> None:

@@ -46,7 +46,7 @@ def test_every_word_is_read_exactly_once(places: list[tuple[int, int, int]]) -> 
     assert sorted(start for line in starts_of(words) for start in line) == list(range(len(words)))
 
 
-@pytest.mark.timeout(180)
+@pytest.mark.timeout(30)
 def test_a_page_of_ten_thousand_cells_takes_no_longer_than_its_size_asks() -> None:
     words = [word(20 * (i % 100), 12 * (i // 100), i, width=5) for i in range(10_000)]
     assert len(order_lines(words)) == 100
